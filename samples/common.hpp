@@ -18,7 +18,8 @@
 #include <string>
 #include <vector>
 
-/// Handles SIGINT and SIGTERM. The first signal cancels operations started with slot(); later signals have no effect.
+/// Handles SIGINT and SIGTERM. The first signal cancels operations started with slot(); later signals have no
+/// effect.
 class stop_signals {
 public:
     explicit stop_signals(boost::asio::io_context& context);
@@ -40,7 +41,8 @@ private:
     bool closed_ = false;
 };
 
-/// A sample. Returns true if it succeeded. A signal cancels only jobs that the sample runs by until_stopped().
+/// A sample. Returns true if it succeeded. A signal cancels only jobs that the sample runs by
+/// until_stopped().
 using sample = std::function<boost::asio::awaitable<bool>(std::string python, stop_signals& stop)>;
 
 /// Reads the command line and runs a sample on one thread. Returns the program's exit code.
@@ -49,8 +51,8 @@ int run_sample(const std::string& name, const std::vector<std::string>& args, co
 /// Runs a job that the first signal cancels. Returns the text of its failure, or an empty string.
 boost::asio::awaitable<std::string> until_stopped(boost::asio::awaitable<void> job, stop_signals& stop);
 
-/// Runs tasks concurrently. The first failure, or a cancellation of the caller, ends the other tasks. Returns when all tasks have
-/// ended.
+/// Runs tasks concurrently. The first failure, or a cancellation of the caller, ends the other tasks. Returns
+/// when all tasks have ended.
 boost::asio::awaitable<void> run_together(std::vector<boost::asio::awaitable<void>> tasks);
 
 /// "1.25 s"

@@ -70,8 +70,8 @@ SKEP_API extern const char SKEP_SETTING_CACHE;
 
 } // namespace skep::built_with
 
-// Tells the library the location of its shipped files. In a build tree, the build system knows it. In an installation, this
-// header has the same prefix. See process/shipped_files.hpp.
+// Tells the library the location of its shipped files. In a build tree, the build system knows it. In an
+// installation, this header has the same prefix. See process/shipped_files.hpp.
 #if !defined(SKEP_BUILDING_LIBRARY)
 namespace skep::shipped {
 

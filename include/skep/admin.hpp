@@ -20,51 +20,57 @@ namespace skep {
 
 /// Options of an admin_server.
 struct admin_options {
-    /// An IP address of this machine. On an address other than loopback, every client that reaches it sees everything.
+    /// An IP address of this machine. On an address other than loopback, every client that reaches it sees
+    /// everything.
     std::string address = "127.0.0.1";
     unsigned short port = 0; ///< 0 = a free port: see admin_server::port
 
-    /// Clients with this token may restart, suspend, resume and resize. 16..256 visible ASCII characters; empty = no client
-    /// may. Clients send the token unencrypted: put TLS in front of the server if clients are on other machines.
+    /// Clients with this token may restart, suspend, resume and resize. 16..256 visible ASCII characters;
+    /// empty = no client may. Clients send the token unencrypted: put TLS in front of the server if clients
+    /// are on other machines.
     std::string token;
 
-    /// Connections at a time, 1..10,000. A further connection replaces the connection that has waited longest for its client:
-    /// for a whole request, or until the client has read an answer. If all connections have a request in progress, the new
-    /// connection waits.
+    /// Connections at a time, 1..10,000. A further connection replaces the connection that has waited longest
+    /// for its client: for a whole request, or until the client has read an answer. If all connections have a
+    /// request in progress, the new connection waits.
     std::size_t connections = 256;
 };
 
-/// Returns the greatest number of descriptors that an admin_server with these options opens, including its listening socket.
+/// Returns the greatest number of descriptors that an admin_server with these options opens, including its
+/// listening socket.
 SKEP_API std::size_t descriptors_needed(const admin_options& options) noexcept;
 
 /// Serves pools over HTTP, from construction until stop() or destruction:
 ///
 ///     GET /             a page that shows the pools live, and changes them if there is a token
 ///     GET /livez        200 as long as the service answers
-///     GET /readyz       200 if every pool can serve a call now or once a worker has room; 503 names the other pools
+///     GET /readyz       200 if every pool can serve a call now or once a worker has room, else 503
 ///     GET /healthz      the same as /readyz
 ///     GET /metrics      for Prometheus; see to_families
 ///     GET /status.json  {"pools": [to_json(pool_metrics), ...]}
 ///     GET /events       the page's data as server-sent events
 ///     POST /pools/NAME/suspend, /resume, /restart, /resize ({"min": N, "max": N}), and
-///          /pools/NAME/workers/SLOT.GENERATION/suspend, /resume, /restart, with "Authorization: Bearer TOKEN"
+///          /pools/NAME/workers/SLOT.GENERATION/suspend, /resume, /restart;
+///          with "Authorization: Bearer TOKEN"
 ///
-/// The server shows output of workers and ids of sessions. It drops a client that takes more than ten seconds to send a
-/// request or to read an answer. It rejects a head of more than 8 KiB, a body of more than 4 KiB and a chunked body. At most
-/// three quarters of the connections are for /events: probes always find room. On a loopback address the server answers only
-/// requests for a loopback host, so that a web page cannot reach the server by the page's own domain name.
+/// The server shows output of workers and ids of sessions. It drops a client that takes more than ten seconds
+/// to send a request or to read an answer. It rejects a head of more than 8 KiB, a body of more than 4 KiB
+/// and a chunked body. At most three quarters of the connections are for /events: probes always find room. On
+/// a loopback address the server answers only requests for a loopback host, so that a web page cannot reach
+/// the server by the page's own domain name.
 ///
 /// Executor: the server runs on its own strand over the given executor. Thread safety: as for a pool.
-/// Lifetime: destroy or stop the server before its pools; stop it if the pools run on another execution context. Do not move
-/// the pools meanwhile. The server's execution context must outlive the server.
+/// Lifetime: destroy or stop the server before its pools; stop it if the pools run on another execution
+/// context. Do not move the pools meanwhile. The server's execution context must outlive the server.
 class SKEP_API admin_server {
 public:
     /// Starts to listen, and serves one pool.
-    /// Throws error(errc::invalid_config) if an option breaks its rule, or if the server cannot listen on address and port.
+    /// Throws error(errc::invalid_config) if an option breaks its rule, or if the server cannot listen on
+    /// address and port.
     admin_server(boost::asio::any_io_executor executor, pool& one, admin_options options = {});
 
-    /// Starts to listen, and serves all pools of a manager. Otherwise the same. A pool may be added to the manager meanwhile,
-    /// on the thread that runs `executor`, if it is a single thread.
+    /// Starts to listen, and serves all pools of a manager. Otherwise the same. A pool may be added to the
+    /// manager meanwhile, on the thread that runs `executor`, if it is a single thread.
     admin_server(boost::asio::any_io_executor executor, pool_manager& all, admin_options options = {});
 
     /// Stops the server without waiting for its connections. The connections do not use the pools any more.
@@ -78,8 +84,9 @@ public:
     /// Returns the URL of the page, for a log line: "http://127.0.0.1:8080/".
     std::string url() const;
 
-    /// Closes all connections, and returns when the last connection has ended: the executor then has no work of the server.
-    /// Requested changes of pools go on, on the executor of their pool. Idempotent. Not cancellable.
+    /// Closes all connections, and returns when the last connection has ended: the executor then has no work
+    /// of the server. Requested changes of pools go on, on the executor of their pool. Idempotent. Not
+    /// cancellable.
     boost::asio::awaitable<void> stop();
 
 private:

@@ -13,16 +13,16 @@
 
 namespace skep {
 
-/// How strictly a call of a session is bound to the session's worker. The session's worker is the last worker that was
-/// assigned a call of the session; its memory may hold results of earlier calls.
+/// How strictly a call of a session is bound to the session's worker. The session's worker is the last worker
+/// that was assigned a call of the session; its memory may hold results of earlier calls.
 enum class affinity_mode {
-    /// Prefers the session's worker. If that worker is busy or gone, any other worker takes the call, and serves the session
-    /// from then on, unless the session is strictly bound.
+    /// Prefers the session's worker. If that worker is busy or gone, any other worker takes the call, and
+    /// serves the session from then on, unless the session is strictly bound.
     hint,
 
-    /// Waits for the session's worker. Other calls may overtake the call. If the worker is gone, its knowledge of the session
-    /// is lost: the call ends with errc::session_worker_unavailable, or with errc::worker_lost if the call may have begun
-    /// there.
+    /// Waits for the session's worker. Other calls may overtake the call. If the worker is gone, its
+    /// knowledge of the session is lost: the call ends with errc::session_worker_unavailable, or with
+    /// errc::worker_lost if the call may have begun there.
     strict_queue,
 
     /// Like strict_queue, but fails with errc::worker_busy if the session's worker has no room.
@@ -31,12 +31,12 @@ enum class affinity_mode {
 
 /// Treatment of strictly bound sessions if their worker is to be recycled, restarted or scaled down.
 enum class affinity_on_recycle {
-    /// The worker goes on serving until it has no such session left. A session leaves when it is forgotten, has been unused
-    /// for affinity_options::ttl, or has expired in pool_config::sessions.
+    /// The worker goes on serving until it has no such session left. A session leaves when it is forgotten,
+    /// has been unused for affinity_options::ttl, or has expired in pool_config::sessions.
     wait,
 
-    /// The next calls of these sessions go to any worker, like the calls of new sessions. For sessions with state outside
-    /// the worker's memory.
+    /// The next calls of these sessions go to any worker, like the calls of new sessions. For sessions with
+    /// state outside the worker's memory.
     move
 };
 
@@ -58,14 +58,15 @@ struct session_binding {
 struct affinity_options {
     affinity_mode mode = affinity_mode::hint; ///< default for requests
 
-    /// How long the pool remembers the worker of a session after the end of the session's last call, 1 ms..365 days. A session
-    /// is in use, and does not expire, while a call of the session waits for its worker or runs. A session that expires in
-    /// pool_config::sessions is forgotten earlier.
+    /// How long the pool remembers the worker of a session after the end of the session's last call, 1
+    /// ms..365 days. A session is in use, and does not expire, while a call of the session waits for its
+    /// worker or runs. A session that expires in pool_config::sessions is forgotten earlier.
     duration ttl = std::chrono::hours(1);
 
-    /// Sessions that the pool remembers, 1..10,000,000. Beyond the limit the pool forgets the session with a hint that has
-    /// been unused for longest. If all sessions are strictly bound or in use, a strict call of a new session fails with
-    /// errc::session_quota_exceeded; a call with a hint goes to any worker, and its session is not remembered.
+    /// Sessions that the pool remembers, 1..10,000,000. Beyond the limit the pool forgets the session with a
+    /// hint that has been unused for longest. If all sessions are strictly bound or in use, a strict call of
+    /// a new session fails with errc::session_quota_exceeded; a call with a hint goes to any worker, and its
+    /// session is not remembered.
     std::size_t limit = 10'000;
     affinity_on_recycle on_recycle = affinity_on_recycle::wait; ///< treatment of strictly bound sessions
 };

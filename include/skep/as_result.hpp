@@ -23,8 +23,8 @@ using result = boost::system::result<T, error>;
     throw failure;
 }
 
-/// A completion token that adapts another token: an operation with result T completes with void(skep::result<T>), and never
-/// throws. See as_result.
+/// A completion token that adapts another token: an operation with result T completes with
+/// void(skep::result<T>), and never throws. See as_result.
 template <class Token = boost::asio::use_awaitable_t<>>
 struct as_result_t {
     Token token; ///< the adapted token
@@ -36,14 +36,16 @@ struct as_result_t {
     }
 };
 
-/// Completion token for code that expects failures, such as a full queue: unwinding the stack costs more than rejecting a call.
+/// Completion token for code that expects failures, such as a full queue: unwinding the stack costs more than
+/// rejecting a call.
 ///
 ///     const auto answer = co_await pool.execute(std::move(call), skep::as_result);
 ///     if (!answer && answer.error().errc() == skep::errc::pool_saturated) {
 ///         co_return busy();
 ///     }
 ///
-/// as_result(token) adapts any token: as_result(boost::asio::use_future) returns a std::future<skep::result<T>>.
+/// as_result(token) adapts any token: as_result(boost::asio::use_future) returns a
+/// std::future<skep::result<T>>.
 inline constexpr as_result_t<> as_result{};
 
 } // namespace skep

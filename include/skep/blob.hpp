@@ -13,16 +13,17 @@
 
 namespace skep {
 
-/// Immutable raw bytes that travel beside a call's JSON, unencoded. Copies share the bytes. The bytes belong to the blob or to
-/// another owner, and stay valid until the last blob that refers to them is destroyed.
+/// Immutable raw bytes that travel beside a call's JSON, unencoded. Copies share the bytes. The bytes belong
+/// to the blob or to another owner, and stay valid until the last blob that refers to them is destroyed.
 ///
-/// A blob is a contiguous range, and converts to std::span<const std::byte>. The span is valid as long as a blob refers to its
-/// bytes.
+/// A blob is a contiguous range, and converts to std::span<const std::byte>. The span is valid as long as a
+/// blob refers to its bytes.
 ///
-/// Cost: moving and copying a blob neither allocates nor copies bytes. For allocations, see each constructor; an empty blob
-/// takes none.
-/// Thread safety: as for std::shared_ptr. Several threads may use blobs that share bytes. A single blob may be changed
-/// (assigned, moved from) only while no other thread uses it. The thread that destroys the last blob releases the owner.
+/// Cost: moving and copying a blob neither allocates nor copies bytes. For allocations, see each constructor;
+/// an empty blob takes none.
+/// Thread safety: as for std::shared_ptr. Several threads may use blobs that share bytes. A single blob may
+/// be changed (assigned, moved from) only while no other thread uses it. The thread that destroys the last
+/// blob releases the owner.
 class blob {
 public:
     /// Types of a contiguous range of immutable bytes.
@@ -43,8 +44,8 @@ public:
         }
     }
 
-    /// Refers to `bytes`, kept alive by `owner`: a mapped file, for example, or a part of another blob. An empty owner is for
-    /// bytes that live as long as the program. The bytes must not change from now on.
+    /// Refers to `bytes`, kept alive by `owner`: a mapped file, for example, or a part of another blob. An
+    /// empty owner is for bytes that live as long as the program. The bytes must not change from now on.
     /// Cost: no allocation.
     blob(std::shared_ptr<const void> owner, std::span<const std::byte> bytes) noexcept
         : bytes_(std::move(owner), bytes.data()), size_(bytes.size()) {}

@@ -12,9 +12,9 @@
 namespace skep {
 
 /// Returns a handler for pool_config::log_handler that writes to the sinks of Boost.Log. Its logger has a
-/// trivial::severity_level, and the channel "skep", or "skep.worker" for output and log records of workers. Attributes of a
-/// record: Pool, Worker, Session, CorrelationID, Logger (all std::string) and Pid (int), each left out without a value.
-/// Messages and attributes are escaped as by log_line().
+/// trivial::severity_level, and the channel "skep", or "skep.worker" for output and log records of workers.
+/// Attributes of a record: Pool, Worker, Session, CorrelationID, Logger (all std::string) and Pid (int), each
+/// left out without a value. Messages and attributes are escaped as by log_line().
 /// Thread safety: the handler may be called from several threads at once.
 SKEP_API log_handler boost_log_handler();
 

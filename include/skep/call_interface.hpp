@@ -78,14 +78,16 @@ struct begin_typed_call {
 
 } // namespace detail
 
-/// Runs calls: the interface of pool, pool_manager and lease. Code that only makes calls takes a reference to a
-/// call_interface. For tests, derive a substitute that implements get_executor() and prepare().
+/// Runs calls: the interface of pool, pool_manager and lease. Code that only makes calls takes a reference to
+/// a call_interface. For tests, derive a substitute that implements get_executor() and prepare().
 ///
-/// Completion: every function takes a completion token as its last argument, and is co_awaited without one. The signature is
-/// void(std::exception_ptr, T), where T is skep::reply or the requested type; with as_result, void(result<T>).
-/// Executor: the handler runs on its associated executor, by default get_executor(), and never from within the initiating
-/// function.
-/// Cancellation: by the handler's cancellation slot. The implementation defines the effect: see pool::execute.
+/// Completion: every function takes a completion token as its last argument, and is co_awaited without one.
+/// The signature is void(std::exception_ptr, T), where T is skep::reply or the requested type; with
+/// as_result, void(result<T>).
+/// Executor: the handler runs on its associated executor, by default get_executor(), and never from within
+/// the initiating function.
+/// Cancellation: by the handler's cancellation slot. The implementation defines the effect: see
+/// pool::execute.
 /// Thread safety: functions may be called from several threads at once.
 class SKEP_API call_interface {
 public:
@@ -98,8 +100,8 @@ public:
     /// Throws std::bad_alloc.
     virtual call_operation prepare(request call) = 0;
 
-    /// Returns a call, with an answer in chunks, that stream() begins later. The result may outlive this object. Unless
-    /// overridden, the operation fails with invalid_request.
+    /// Returns a call, with an answer in chunks, that stream() begins later. The result may outlive this
+    /// object. Unless overridden, the operation fails with invalid_request.
     /// Throws std::bad_alloc.
     virtual stream_operation prepare_stream(request call);
 
@@ -111,7 +113,8 @@ public:
         return run(prepare(std::move(call)), std::forward<CompletionToken>(token));
     }
 
-    /// Runs a call of `command` with `args`. An invalid command or argument is an error of the operation, like any other.
+    /// Runs a call of `command` with `args`. An invalid command or argument is an error of the operation,
+    /// like any other.
     boost::asio::awaitable<reply> execute(std::string command,
                                           boost::json::value args = boost::json::object());
     template <class CompletionToken>
@@ -119,8 +122,8 @@ public:
         return run(prepare(std::move(command), std::move(args)), std::forward<CompletionToken>(token));
     }
 
-    /// Runs one call and returns the value of its reply as a T: see value_as. T must be default-constructible, unless the token
-    /// is use_awaitable.
+    /// Runs one call and returns the value of its reply as a T: see value_as. T must be
+    /// default-constructible, unless the token is use_awaitable.
     /// Errors: also type_mismatch. The call itself has succeeded then, and another attempt does not help.
     template <class T>
     boost::asio::awaitable<T> execute(request call) {
@@ -132,8 +135,8 @@ public:
         return run_as<T>(prepare(std::move(call)), std::move(command), std::forward<CompletionToken>(token));
     }
 
-    /// Runs a call of `command` and returns the value of its reply as a T. `args`: any type that boost::json::value_from
-    /// converts to a JSON object.
+    /// Runs a call of `command` and returns the value of its reply as a T. `args`: any type that
+    /// boost::json::value_from converts to a JSON object.
     template <class T, class Args = boost::json::object>
     boost::asio::awaitable<T> execute(std::string command, const Args& args = {}) {
         return execute<T>(std::move(command), args, default_token());

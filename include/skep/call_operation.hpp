@@ -14,8 +14,8 @@
 
 namespace skep {
 
-/// A call that has not begun: see call_interface::prepare. Completes with a Result. Move-only. Begins at most once; may be
-/// destroyed unbegun.
+/// A call that has not begun: see call_interface::prepare. Completes with a Result. Move-only. Begins at most
+/// once; may be destroyed unbegun.
 template <class Result>
 class basic_call_operation {
 public:
@@ -35,8 +35,8 @@ public:
     /// Takes ownership of `owned`.
     explicit basic_call_operation(body* owned) noexcept : body_(owned) {}
 
-    /// Constructs a call that runs `function(completion<Result>)`, once. The function completes its argument, at once or later,
-    /// and must not throw.
+    /// Constructs a call that runs `function(completion<Result>)`, once. The function completes its argument,
+    /// at once or later, and must not throw.
     template <class Function>
     requires std::is_invocable_v<Function&, completion<Result>>
     explicit basic_call_operation(Function function)

@@ -30,9 +30,9 @@ enum class circuit_state {
     half_open ///< a few trials are admitted: the first success closes the circuit, a failure opens it again
 };
 
-/// Keeps callers away from an operation that fails repeatedly, and detects when the operation works again. A success resets
-/// the count of failures. A trial that never reports its outcome cannot keep the circuit half open forever. An outcome that
-/// arrives after a change of state is ignored.
+/// Keeps callers away from an operation that fails repeatedly, and detects when the operation works again. A
+/// success resets the count of failures. A trial that never reports its outcome cannot keep the circuit half
+/// open forever. An outcome that arrives after a change of state is ignored.
 ///
 ///     const auto attempt = breaker.admit(now());
 ///     if (!attempt) { /* fail fast; try again at breaker.next_admission(now()) */ }
@@ -54,15 +54,18 @@ public:
     /// Throws error(errc::invalid_config) that names field, value and rule.
     explicit circuit_breaker(const circuit_breaker_options& options = {});
 
-    /// Admits one attempt. Returns std::nullopt if the circuit is open, or half open with all trials in progress.
+    /// Admits one attempt. Returns std::nullopt if the circuit is open, or half open with all trials in
+    /// progress.
     std::optional<attempt> admit(time_point now);
 
     /// Reports a success: resets the count of failures, and closes a half-open circuit.
     void succeeded(const attempt& trial, time_point now);
-    /// Reports a failure: opens a half-open circuit, and a closed circuit after circuit_breaker_options::failures in a row.
+    /// Reports a failure: opens a half-open circuit, and a closed circuit after
+    /// circuit_breaker_options::failures in a row.
     void failed(const attempt& trial, time_point now);
 
-    /// Reports that an attempt was broken off without an outcome. While half open, another trial may take its place.
+    /// Reports that an attempt was broken off without an outcome. While half open, another trial may take its
+    /// place.
     void abandoned(const attempt& trial, time_point now);
 
     /// Opens the circuit at once, in any state.
@@ -71,8 +74,9 @@ public:
     /// Returns the state at time `now`: an open circuit becomes half open as time passes.
     circuit_state state(time_point now);
 
-    /// Returns the earliest time for a successful admit(): `now` if an attempt is admitted now. While half open with all trials
-    /// in progress: the time when the oldest trial counts as failed and the circuit opens again.
+    /// Returns the earliest time for a successful admit(): `now` if an attempt is admitted now. While half
+    /// open with all trials in progress: the time when the oldest trial counts as failed and the circuit
+    /// opens again.
     time_point next_admission(time_point now);
 
 private:

@@ -74,7 +74,8 @@ struct by_parts {
 template <class Value>
 class erased_handler {
 public:
-    /// Calls the handler on the handler's executor, never from within post(). If memory is exhausted, destroys the handler.
+    /// Calls the handler on the handler's executor, never from within post(). If memory is exhausted,
+    /// destroys the handler.
     virtual void post(lazy_error&& failure, Value&& value) noexcept = 0;
 
     /// Calls the handler at once. Precondition: runs on the handler's executor.
@@ -187,8 +188,8 @@ private:
     Handler handler_;
 };
 
-/// Returns true if an executor runs functions in its own context. Decides by the type of the context: a query for the context
-/// itself may start the threads of the system executor.
+/// Returns true if an executor runs functions in its own context. Decides by the type of the context: a query
+/// for the context itself may start the threads of the system executor.
 template <class Executor>
 constexpr bool posts_itself() {
     if constexpr (asio::can_require_v<Executor, asio::execution::blocking_t::never_t>) {
@@ -200,7 +201,8 @@ constexpr bool posts_itself() {
     }
 }
 
-/// A handler other than a coroutine's, in memory of its associated allocator. Holds outstanding work of its executor.
+/// A handler other than a coroutine's, in memory of its associated allocator. Holds outstanding work of its
+/// executor.
 template <class Style, class Handler, class Value>
 class any_handler final : public erased_handler<Value> {
     using associated = asio::associated_executor_t<Handler, asio::any_io_executor>;
@@ -212,8 +214,8 @@ class any_handler final : public erased_handler<Value> {
     /// True for a handler without an associated executor, or with an any_io_executor.
     static constexpr bool is_io_executor = std::is_same_v<associated, asio::any_io_executor>;
 
-    /// False for the system executor, used by futures, and for executors that only dispatch, such as any_completion_executor.
-    /// Handlers of these executors are dispatched from the operation's executor.
+    /// False for the system executor, used by futures, and for executors that only dispatch, such as
+    /// any_completion_executor. Handlers of these executors are dispatched from the operation's executor.
     static constexpr bool can_post = posts_itself<work>();
 
 public:
@@ -301,7 +303,8 @@ private:
         }
     }
 
-    /// Returns the task, and releases the memory first, so that the handler's next operation can reuse the memory.
+    /// Returns the task, and releases the memory first, so that the handler's next operation can reuse the
+    /// memory.
     delivery<Style, Handler, Value, work> leave(lazy_error&& failure, Value&& value) {
         delivery<Style, Handler, Value, work> task(std::move(handler_), std::move(work_), std::move(failure),
                                                    std::move(value));
@@ -316,11 +319,13 @@ private:
 
 } // namespace detail
 
-/// The caller of an operation with result T: a type-erased completion handler. Move-only. Empty after the handler was called,
-/// and after a move. The destructor destroys the handler uncalled, as Asio does with the handlers of a destroyed context.
+/// The caller of an operation with result T: a type-erased completion handler. Move-only. Empty after the
+/// handler was called, and after a move. The destructor destroys the handler uncalled, as Asio does with the
+/// handlers of a destroyed context.
 ///
-/// A completion is itself a handler of signature void(std::exception_ptr, T), or void(std::exception_ptr) if T is void, with
-/// the executor and cancellation slot of the erased handler. It can be passed as a completion token, for example to co_spawn.
+/// A completion is itself a handler of signature void(std::exception_ptr, T), or void(std::exception_ptr) if
+/// T is void, with the executor and cancellation slot of the erased handler. It can be passed as a completion
+/// token, for example to co_spawn.
 template <class T>
 class completion {
 public:
@@ -373,8 +378,8 @@ public:
         return handler_ != nullptr ? handler_->slot() : cancellation_slot_type();
     }
 
-    /// Completes the operation with `value`. The handler runs on its executor, never from within this call. If memory is
-    /// exhausted, the handler is destroyed uncalled.
+    /// Completes the operation with `value`. The handler runs on its executor, never from within this call.
+    /// If memory is exhausted, the handler is destroyed uncalled.
     /// Thread safety: may be called from any thread.
     void complete(value_type value = {}) noexcept { end({}, std::move(value)); }
 
@@ -382,7 +387,8 @@ public:
     void fail(lazy_error failure) noexcept { end(std::move(failure), {}); }
     void fail(const error& cause) noexcept { end(lazy_error(cause), {}); }
 
-    /// Completes the operation with `failure`, or with `value` if there is no failure. Otherwise like complete().
+    /// Completes the operation with `failure`, or with `value` if there is no failure. Otherwise like
+    /// complete().
     void end(lazy_error&& failure, value_type&& value) noexcept {
         if (auto* const handler = release()) {
             const auto keeper = std::move(keeper_);

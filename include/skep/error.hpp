@@ -44,22 +44,24 @@ struct error_info {
     int attempts = 0;                ///< number of workers that the call was sent to
     std::string correlation_id;      ///< from the request, or generated when a worker got the call
 
-    /// Type of the worker's exception, by its qualified name as in Python's tracebacks: `module.Name`, or `Name` if it is
-    /// built in or defined in the worker's script. `skep.Name` is a type of the SDK.
+    /// Type of the worker's exception, by its qualified name as in Python's tracebacks: `module.Name`, or
+    /// `Name` if it is built in or defined in the worker's script. `skep.Name` is a type of the SDK.
     std::string remote_type;
     std::string remote_message;   ///< message of the worker's exception
     std::string remote_traceback; ///< traceback of the worker's exception
 
-    /// The code in `raise skep.Error(code, message, data)`: the worker's code blames the caller. Empty for every other
-    /// exception.
+    /// The code in `raise skep.Error(code, message, data)`: the worker's code blames the caller. Empty for
+    /// every other exception.
     std::string remote_code;
     boost::json::value remote_data; ///< the data in skep.Error; null for every other exception
 };
 
-/// The exception thrown by every operation of the library, and its only own exception type. what() holds all facts and a
-/// remedy, ready to be logged, but no arguments, environment or remote_data. In what(), the control characters and other
-/// invisible characters of a worker's text are escaped; info() has the text unchanged.
-/// Thread safety: copies share immutable state. Copying is noexcept; each copy may be destroyed on its own thread.
+/// The exception thrown by every operation of the library, and its only own exception type. what() holds all
+/// facts and a remedy, ready to be logged, but no arguments, environment or remote_data. In what(), the
+/// control characters and other invisible characters of a worker's text are escaped; info() has the text
+/// unchanged.
+/// Thread safety: copies share immutable state. Copying is noexcept; each copy may be destroyed on its own
+/// thread.
 class SKEP_API error : public boost::system::system_error {
 public:
     /// Constructs an error without a failure, as required by result::error().
@@ -98,7 +100,8 @@ private:
     std::shared_ptr<const story> story_;
 };
 
-/// Returns true if the caller made a mistake: according to the code, or because the worker's code raised skep.Error.
+/// Returns true if the caller made a mistake: according to the code, or because the worker's code raised
+/// skep.Error.
 inline bool is_callers_fault(const error& failure) noexcept {
     return is_callers_fault(failure.errc()) || !failure.info().remote_code.empty();
 }

@@ -45,7 +45,8 @@ inline constexpr std::uint64_t bit_of<E, std::variant<All...>> = [] {
 template <class E>
 concept event_type = (bit_of<E, any_event> != 0);
 
-/// The bits of the types E; without E, of all types but span, because a subscriber to spans makes pools trace their calls.
+/// The bits of the types E; without E, of all types but span, because a subscriber to spans makes pools trace
+/// their calls.
 template <class... E>
 inline constexpr std::uint64_t bits_of = sizeof...(E) == 0 ? ~bit_of<events::span, any_event>
                                                            : (bit_of<E, any_event> | ... | 0);
@@ -91,7 +92,8 @@ struct begin_taking {
 
 } // namespace detail
 
-/// Move-only handle of a subscription. Unsubscribes on destruction. Empty if default-constructed or moved from.
+/// Move-only handle of a subscription. Unsubscribes on destruction. Empty if default-constructed or moved
+/// from.
 class SKEP_API subscription {
 public:
     subscription() noexcept = default;
@@ -117,7 +119,8 @@ private:
     std::shared_ptr<detail::event_mailbox> mailbox_;
 };
 
-/// A subscription whose events are read one by one. Events of the types `E`; without `E`, of all types but events::span.
+/// A subscription whose events are read one by one. Events of the types `E`; without `E`, of all types but
+/// events::span.
 template <class... E>
 class event_stream : public subscription {
 public:
@@ -126,9 +129,9 @@ public:
 
     using subscription::subscription;
 
-    /// Waits for the next event and returns it, in the order of publication. Returns std::nullopt once the queue is empty and
-    /// the stream is closed, the bus is destroyed, or event_bus::end_waits() was called. Takes a completion token, like the
-    /// operations of a pool.
+    /// Waits for the next event and returns it, in the order of publication. Returns std::nullopt once the
+    /// queue is empty and the stream is closed, the bus is destroyed, or event_bus::end_waits() was called.
+    /// Takes a completion token, like the operations of a pool.
     /// Errors: cancelled.
     /// Executor: the handler's; by default the system executor.
     /// Thread safety: one call at a time.
@@ -156,16 +159,16 @@ private:
     }
 };
 
-/// Publishes events to any number of subscribers: see skep::events. Each subscriber has its own queue: a subscriber that is
-/// slow, or throws, delays no other. Events beyond the capacity of the queue are dropped and counted. Without a subscriber
-/// an event costs one comparison.
+/// Publishes events to any number of subscribers: see skep::events. Each subscriber has its own queue: a
+/// subscriber that is slow, or throws, delays no other. Events beyond the capacity of the queue are dropped
+/// and counted. Without a subscriber an event costs one comparison.
 ///
 ///     auto ends = pool.events().subscribe<skep::events::worker_terminated>();
 ///     while (const auto end = co_await ends.next())
 ///         std::cout << to_string(end->worker) << ": " << end->reason << '\n';
 ///
-/// Executor: the executor of the waiting coroutine or of the listener. That executor has work until the subscription is
-/// closed or end_waits() is called.
+/// Executor: the executor of the waiting coroutine or of the listener. That executor has work until the
+/// subscription is closed or end_waits() is called.
 /// Thread safety: every function may be called from any thread.
 /// Lifetime: subscriptions may outlive the bus, and both may outlive the execution context.
 class SKEP_API event_bus {
@@ -178,24 +181,26 @@ public:
     event_bus(const event_bus&) = delete;
     event_bus& operator=(const event_bus&) = delete;
 
-    /// Ends all waits for events, so that the executors of subscribers can run out of work. From now on event_stream::next()
-    /// returns std::nullopt instead of waiting, and a listener gets events only while its executor has other work. A pool
-    /// calls this at the end of its shutdown if the bus is its own; a pool_manager calls it for its bus. Idempotent.
+    /// Ends all waits for events, so that the executors of subscribers can run out of work. From now on
+    /// event_stream::next() returns std::nullopt instead of waiting, and a listener gets events only while
+    /// its executor has other work. A pool calls this at the end of its shutdown if the bus is its own; a
+    /// pool_manager calls it for its bus. Idempotent.
     void end_waits() noexcept;
 
-    /// Subscribes to events of the types `E`; without `E`, of all types but events::span. `capacity`: the maximum number of
-    /// unread events in the queue, 1..1,000,000.
+    /// Subscribes to events of the types `E`; without `E`, of all types but events::span. `capacity`: the
+    /// maximum number of unread events in the queue, 1..1,000,000.
     /// Throws error(errc::invalid_config) if `capacity` is out of range.
     template <detail::event_type... E>
     event_stream<E...> subscribe(std::size_t capacity = default_capacity) {
         return event_stream<E...>(open(detail::bits_of<E...>, capacity));
     }
 
-    /// Subscribes `handler` to events of type E. `handler(const E&)` is called on `executor`, one event at a time, until the
-    /// result is destroyed. Exceptions of the handler are dropped. `capacity`: as for subscribe().
+    /// Subscribes `handler` to events of type E. `handler(const E&)` is called on `executor`, one event at a
+    /// time, until the result is destroyed. Exceptions of the handler are dropped. `capacity`: as for
+    /// subscribe().
     /// Throws error(errc::invalid_config) if `capacity` is out of range.
-    /// Thread safety: if a thread that does not run `executor` destroys the result, the handler may still be running for a
-    /// last event.
+    /// Thread safety: if a thread that does not run `executor` destroys the result, the handler may still be
+    /// running for a last event.
     template <detail::event_type E, std::invocable<const E&> Handler>
     subscription listen(boost::asio::any_io_executor executor, Handler handler,
                         std::size_t capacity = default_capacity) {
@@ -217,8 +222,8 @@ public:
         return (wanted_.load(std::memory_order_relaxed) & detail::bits_of<E>) != 0;
     }
 
-    /// Publishes the event that `make()` returns, an E. Calls `make` only if there is a subscriber. An event that fails with
-    /// an exception, for example for lack of memory, is dropped.
+    /// Publishes the event that `make()` returns, an E. Calls `make` only if there is a subscriber. An event
+    /// that fails with an exception, for example for lack of memory, is dropped.
     template <detail::event_type E, std::invocable Make>
     void emit(Make&& make) noexcept {
         if (wants<E>()) {

@@ -20,9 +20,9 @@
 
 namespace skep {
 
-/// Events of a pool, one struct per kind: see event_bus. Events hold no arguments, results or environments; only
-/// worker_printed holds output of a worker. A member without a value is empty, for example `worker` of a call that has not
-/// been sent to a worker yet. Members of the same name have the same meaning in all events:
+/// Events of a pool, one struct per kind: see event_bus. Events hold no arguments, results or environments;
+/// only worker_printed holds output of a worker. A member without a value is empty, for example `worker` of a
+/// call that has not been sent to a worker yet. Members of the same name have the same meaning in all events:
 ///
 /// - `name`: the kind of event, as in name_of() and to_json()
 /// - `pool`: name of the pool
@@ -34,7 +34,8 @@ namespace skep {
 /// - `session`: id of the session, or of the call's session; empty without a session
 namespace events {
 
-/// A worker changed its state. Every call that takes the last free place moves the worker from ready to busy, and later back:
+/// A worker changed its state. Every call that takes the last free place moves the worker from ready to busy,
+/// and later back:
 /// `metadata` then holds the call's `command`, `correlation_id` and `session`.
 struct worker_transition {
     static constexpr std::string_view name = "worker.transition";
@@ -85,8 +86,8 @@ struct worker_health_check {
     std::string complaint; ///< the problem found; empty if the probe passed
 };
 
-/// A worker was recycled: its replacement is ready. Causes: a limit of age, calls or memory; siblings answer the calls that
-/// the worker fails; pool::restart() or rolling_restart().
+/// A worker was recycled: its replacement is ready. Causes: a limit of age, calls or memory; siblings answer
+/// the calls that the worker fails; pool::restart() or rolling_restart().
 struct worker_recycled {
     static constexpr std::string_view name = "worker.recycled";
     worker_id worker;
@@ -272,7 +273,8 @@ struct queue_cancelled {
     duration wait_time{}; ///< since the call was made
 };
 
-/// A call was sent to a worker. Published again if that worker is lost and the call is sent to another worker.
+/// A call was sent to a worker. Published again if that worker is lost and the call is sent to another
+/// worker.
 struct request_started {
     static constexpr std::string_view name = "request.started";
     worker_id worker;
@@ -366,8 +368,8 @@ struct session_created {
     std::size_t count = 0; ///< sessions in the store now
 };
 
-/// A session expired. Published when the store finds the expired session, at the latest in the next clean-up. Only for
-/// sessions that this process keeps.
+/// A session expired. Published when the store finds the expired session, at the latest in the next clean-up.
+/// Only for sessions that this process keeps.
 struct session_expired {
     static constexpr std::string_view name = "session.expired";
     std::string session;
@@ -468,9 +470,9 @@ struct event : detail::any_event {
 /// Returns the name of the event, for example "worker.ready".
 SKEP_API std::string_view name_of(const event& subject) noexcept;
 
-/// Returns the event as JSON, for logs, pages and traces: {"event": name_of(subject), ...}. The key of a member is its name.
-/// Durations are in milliseconds, and have "_ms" behind the name. Points in time are in microseconds since 1970, and have
-/// "_us" behind the name. Worker ids and enumerators are text.
+/// Returns the event as JSON, for logs, pages and traces: {"event": name_of(subject), ...}. The key of a
+/// member is its name. Durations are in milliseconds, and have "_ms" behind the name. Points in time are in
+/// microseconds since 1970, and have "_us" behind the name. Worker ids and enumerators are text.
 SKEP_API boost::json::object to_json(const event& subject);
 
 } // namespace skep

@@ -9,9 +9,9 @@
 
 namespace skep {
 
-/// Executes `function` on `executor`, and tries once more after std::bad_alloc. For functions that must run. A strand allocates
-/// before it moves the function, so a second attempt is possible. A type-erased executor may have moved the function before
-/// the failure: `function` must do nothing after a move.
+/// Executes `function` on `executor`, and tries once more after std::bad_alloc. For functions that must run.
+/// A strand allocates before it moves the function, so a second attempt is possible. A type-erased executor
+/// may have moved the function before the failure: `function` must do nothing after a move.
 /// Throws the exception of the second attempt.
 template <class Executor, class Function>
 void execute_with_retry(const Executor& executor, Function&& function) {

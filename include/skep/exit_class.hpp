@@ -45,7 +45,8 @@ struct exit_verdict {
     std::string evidence;                  ///< reason for the class, for people
 };
 
-/// Returns the class of an end. The first match wins: killed by us, out of memory, the crash signals, gpu, the rest.
+/// Returns the class of an end. The first match wins: killed by us, out of memory, the crash signals, gpu,
+/// the rest.
 SKEP_API exit_verdict classify_exit(const exit_evidence& evidence);
 
 /// Returns true if the worker's own work may have caused the end: segfault, abort, out_of_memory, gpu, error.

@@ -9,8 +9,8 @@
 
 namespace skep {
 
-/// Exit status of a process: an exit code, a signal, or unknown. Unknown: the process has not ended, or another part of the
-/// program has collected the status.
+/// Exit status of a process: an exit code, a signal, or unknown. Unknown: the process has not ended, or
+/// another part of the program has collected the status.
 class exit_status {
 public:
     exit_status() = default;
@@ -53,7 +53,8 @@ private:
 /// Returns "exit code 3", "signal 11 (Segmentation fault)", or "unknown exit status".
 SKEP_API std::string to_string(const exit_status& status);
 
-/// Returns the usual cause of such an end, as a clause ("a crash in native code"); empty if the status says it all.
+/// Returns the usual cause of such an end, as a clause ("a crash in native code"); empty if the status says
+/// it all.
 SKEP_API std::string likely_cause(const exit_status& status);
 
 } // namespace skep

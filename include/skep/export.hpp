@@ -22,9 +22,9 @@
 #define SKEP_API __attribute__((visibility("default")))
 #endif
 
-// Some settings change the layout of types that program and library share. With different settings the program would hang,
-// print nothing or crash. The linker rejects such a program: each of its object files needs a symbol named after the
-// setting, and the library defines only the symbols of its own settings.
+// Some settings change the layout of types that program and library share. With different settings the
+// program would hang, print nothing or crash. The linker rejects such a program: each of its object files
+// needs a symbol named after the setting, and the library defines only the symbols of its own settings.
 #if defined(_GLIBCXX_DEBUG)
 #define SKEP_SETTING_CONTAINERS debug_containers
 #else

@@ -106,8 +106,8 @@ inline boost::asio::any_io_executor no_executor() noexcept {
     return {};
 }
 
-/// Begins an operation with result T by `start(completion<T>, args...)`, and returns the result of the token. `executor()`
-/// returns the default executor of handlers.
+/// Begins an operation with result T by `start(completion<T>, args...)`, and returns the result of the token.
+/// `executor()` returns the default executor of handlers.
 template <class T, class Token, class Executor, class Start, class... Args>
 auto initiate(Token&& token, const Executor& executor, Start start, Args... args) {
     using traits = token_traits<T, std::decay_t<Token>>;

@@ -14,12 +14,14 @@
 
 namespace skep::detail {
 
-/// Runs a coroutine on the caller's executor, and completes the caller. Instantiated in the library, for its operations.
+/// Runs a coroutine on the caller's executor, and completes the caller. Instantiated in the library, for its
+/// operations.
 template <class T>
 void run_coroutine(boost::asio::awaitable<T> coroutine, completion<T>&& caller);
 
-/// Begins an operation that is a coroutine, and returns the result of the token. The default token awaits the coroutine
-/// itself. With another token, the coroutine runs on the handler's executor, by default `executor()`.
+/// Begins an operation that is a coroutine, and returns the result of the token. The default token awaits the
+/// coroutine itself. With another token, the coroutine runs on the handler's executor, by default
+/// `executor()`.
 /// Cancellation: the handler's cancellation slot cancels the coroutine with type terminal.
 template <class T, class Token, class Executor>
 auto initiate_coroutine(Token&& token, const Executor& executor, boost::asio::awaitable<T> operation) {

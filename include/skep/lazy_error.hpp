@@ -11,8 +11,8 @@
 
 namespace skep {
 
-/// The failure of an operation, or no failure. The thread that handles the failure composes the text of the error, because
-/// composing takes longer than all of a pool's work for a call on its strand.
+/// The failure of an operation, or no failure. The thread that handles the failure composes the text of the
+/// error, because composing takes longer than all of a pool's work for a call on its strand.
 class SKEP_API lazy_error {
 public:
     lazy_error() noexcept = default;
@@ -29,14 +29,16 @@ public:
     /// Returns true for a failure.
     explicit operator bool() const noexcept { return code_ != skep::errc() || foreign_; }
 
-    /// Returns the code of a skep::error; a default-constructed errc for another exception or without a failure.
+    /// Returns the code of a skep::error; a default-constructed errc for another exception or without a
+    /// failure.
     skep::errc errc() const noexcept { return code_; }
 
     /// Returns the facts of a skep::error; null for another exception or without a failure.
     const error_info* info() const noexcept { return story_ ? &story_->info : nullptr; }
 
-    /// Returns the error, with its text unless memory is exhausted. An exception of another type becomes out_of_memory
-    /// (std::bad_alloc), cancelled (operation_aborted) or remote_error (any other exception, with its text).
+    /// Returns the error, with its text unless memory is exhausted. An exception of another type becomes
+    /// out_of_memory (std::bad_alloc), cancelled (operation_aborted) or remote_error (any other exception,
+    /// with its text).
     /// Throws std::bad_alloc.
     error to_error() const;
 

@@ -25,16 +25,17 @@ namespace skep {
 /// Options of a checkout: see pool::checkout. Every setter works on a named object and in a chain.
 class SKEP_API checkout_options {
 public:
-    /// Leases one place of a worker that runs several calls at a time, instead of the whole worker. Other callers use the
-    /// other places.
+    /// Leases one place of a worker that runs several calls at a time, instead of the whole worker. Other
+    /// callers use the other places.
     checkout_options& one_place() & {
         wants_one_place_ = true;
         return *this;
     }
     checkout_options&& one_place() && { return std::move(one_place()); }
 
-    /// Leases the worker that serves session `id`: see request::session. If no worker serves the session, the session is
-    /// bound to the leased worker. The session is in use as long as the lease is held. Excludes worker().
+    /// Leases the worker that serves session `id`: see request::session. If no worker serves the session, the
+    /// session is bound to the leased worker. The session is in use as long as the lease is held. Excludes
+    /// worker().
     checkout_options& session(std::string id) & {
         session_ = std::move(id);
         return *this;
@@ -48,16 +49,18 @@ public:
     }
     checkout_options&& worker(worker_id id) && { return std::move(worker(std::move(id))); }
 
-    /// Sets how strictly session() and worker() choose the worker. `hint` prefers the worker, but leases any other worker if
-    /// the preferred worker has no room or has left service. `strict_queue` waits for the worker. `strict_fail_fast` fails
-    /// unless the worker has room at once. Default: pool_config::affinity.mode for session(), `hint` for worker().
+    /// Sets how strictly session() and worker() choose the worker. `hint` prefers the worker, but leases any
+    /// other worker if the preferred worker has no room or has left service. `strict_queue` waits for the
+    /// worker. `strict_fail_fast` fails unless the worker has room at once. Default:
+    /// pool_config::affinity.mode for session(), `hint` for worker().
     checkout_options& affinity(affinity_mode mode) & {
         affinity_ = mode;
         return *this;
     }
     checkout_options&& affinity(affinity_mode mode) && { return std::move(affinity(mode)); }
 
-    /// Limits the wait for a worker, 0..365 days; 0 = until the pool shuts down. Default: pool_config::queue.timeout.
+    /// Limits the wait for a worker, 0..365 days; 0 = until the pool shuts down. Default:
+    /// pool_config::queue.timeout.
     checkout_options& queue_timeout(duration limit) &;
     checkout_options&& queue_timeout(duration limit) && { return std::move(queue_timeout(limit)); }
 
@@ -65,8 +68,9 @@ public:
     checkout_options& leak_threshold(duration limit) &;
     checkout_options&& leak_threshold(duration limit) && { return std::move(leak_threshold(limit)); }
 
-    /// Sets the reset call. The worker runs the reset call after the last call of the lease and before the next caller's
-    /// calls, to clear the state that the lease left in the worker. The worker is replaced if the reset call fails.
+    /// Sets the reset call. The worker runs the reset call after the last call of the lease and before the
+    /// next caller's calls, to clear the state that the lease left in the worker. The worker is replaced if
+    /// the reset call fails.
     checkout_options& reset(request call) & {
         reset_ = std::move(call);
         return *this;
@@ -94,10 +98,11 @@ private:
 
 class lease_handle;
 
-/// Exclusive use of one worker, or of one place of a worker, for a sequence of calls: see pool::checkout. Move-only. The
-/// destructor gives the worker back. This never fails, in any phase of the pool and after the destruction of the pool.
-/// Thread safety: calls may be started from several threads at once. Moving, closing and destroying the lease must not race
-/// with them.
+/// Exclusive use of one worker, or of one place of a worker, for a sequence of calls: see pool::checkout.
+/// Move-only. The destructor gives the worker back. This never fails, in any phase of the pool and after the
+/// destruction of the pool.
+/// Thread safety: calls may be started from several threads at once. Moving, closing and destroying the lease
+/// must not race with them.
 class SKEP_API lease final : public call_interface {
 public:
     /// Constructs an empty lease: every call fails with invalid_request.
@@ -106,18 +111,22 @@ public:
     lease& operator=(lease&&) noexcept;
     ~lease() override;
 
-    /// Returns the executor of the pool, or the system executor if the lease is empty or the pool is destroyed.
+    /// Returns the executor of the pool, or the system executor if the lease is empty or the pool is
+    /// destroyed.
     boost::asio::any_io_executor get_executor() const noexcept override;
 
-    /// Runs a call in the leased worker. A lease runs as many calls at a time as it has places. Further calls wait for a
-    /// place, each within its own queue timeout. All calls wait while the worker is suspended or unhealthy.
+    /// Runs a call in the leased worker. A lease runs as many calls at a time as it has places. Further calls
+    /// wait for a place, each within its own queue timeout. All calls wait while the worker is suspended or
+    /// unhealthy.
     /// Errors: as for pool::execute(), and:
     /// - worker_lost: the leased worker ended before or during the call. No call is sent to another worker.
     /// - invalid_request: the lease was given back before the call.
     /// - cancelled: the lease was given back during the call.
-    /// - session_worker_unavailable: the affinity is `strict_queue`, and another worker serves the call's session. The
+    /// - session_worker_unavailable: the affinity is `strict_queue`, and another worker serves the call's
+    /// session. The
     ///   session stays with that worker.
-    /// - worker_busy: the affinity is `strict_fail_fast`, and another worker serves the call's session, or the leased worker
+    /// - worker_busy: the affinity is `strict_fail_fast`, and another worker serves the call's session, or
+    /// the leased worker
     ///   serves it and the lease has no free place.
     ///
     /// Cancellation: as for pool::execute().
@@ -132,9 +141,9 @@ public:
     /// Throws std::logic_error if the lease is empty.
     const worker_id& worker() const;
 
-    /// Gives the worker back: cancels the open calls of the lease, runs the reset call if there is one, and completes when
-    /// the worker is available to other callers. Succeeds even if the worker fails. The lease is empty as soon as close() is
-    /// called.
+    /// Gives the worker back: cancels the open calls of the lease, runs the reset call if there is one, and
+    /// completes when the worker is available to other callers. Succeeds even if the worker fails. The lease
+    /// is empty as soon as close() is called.
     /// Errors: cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the worker is given back all the same.
     boost::asio::awaitable<void> close();
@@ -148,8 +157,8 @@ public:
             std::forward<CompletionToken>(token), [&] { return executor; }, start, std::move(*this));
     }
 
-    /// Returns true if the lease holds a worker: it was checked out, and neither closed nor moved from. The worker itself may
-    /// have ended.
+    /// Returns true if the lease holds a worker: it was checked out, and neither closed nor moved from. The
+    /// worker itself may have ended.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
 private:

@@ -26,8 +26,8 @@ namespace skep {
 
 /// Destination of the spans, and limits.
 struct otlp_options {
-    /// Name or address of the collector, without scheme and port. The connection has no TLS: use a collector on this
-    /// machine, or a proxy on this machine.
+    /// Name or address of the collector, without scheme and port. The connection has no TLS: use a collector
+    /// on this machine, or a proxy on this machine.
     std::string host = "127.0.0.1";
     unsigned short port = 4318;                 ///< port of the collector
     std::string path = "/v1/traces";            ///< visible ASCII characters
@@ -38,7 +38,8 @@ struct otlp_options {
 
     std::size_t batch = 512;                     ///< most spans per request, 1..10,000
     duration interval = std::chrono::seconds(1); ///< longest wait for a batch to fill, 10 ms..1 min
-    /// Spans that wait in the exporter, and as many on their way to it; further spans are dropped. 1..1,000,000.
+    /// Spans that wait in the exporter, and as many on their way to it; further spans are dropped.
+    /// 1..1,000,000.
     std::size_t capacity = 4096;
     duration timeout = std::chrono::seconds(10);     ///< per request, 10 ms..1 min
     int attempts = 5;                                ///< attempts per batch, 1..100
@@ -57,18 +58,18 @@ struct otlp_counts {
 };
 
 /// Sends the spans of pools to an OpenTelemetry collector, by OTLP over HTTP with JSON
-/// (https://opentelemetry.io/docs/specs/otlp/). Works from its construction until it is stopped or destroyed. During
-/// that time calls are traced; see events::span and pool_config::tracing.
+/// (https://opentelemetry.io/docs/specs/otlp/). Works from its construction until it is stopped or destroyed.
+/// During that time calls are traced; see events::span and pool_config::tracing.
 ///
 ///     skep::otlp_options options;
 ///     options.service_name = "classifier";
 ///     skep::otlp_exporter traces(context.get_executor(), pool.events(), options);
 ///
-/// If the collector is unreachable or busy (429, 502, 503, 504, possibly with Retry-After), the exporter tries again.
-/// Any other refusal loses the batch.
+/// If the collector is unreachable or busy (429, 502, 503, 504, possibly with Retry-After), the exporter
+/// tries again. Any other refusal loses the batch.
 ///
-/// Executor: runs on its own strand over the given executor. The executor has work until the exporter is stopped or
-/// destroyed.
+/// Executor: runs on its own strand over the given executor. The executor has work until the exporter is
+/// stopped or destroyed.
 /// Thread safety: every function may be called from any thread.
 /// Lifetime: the bus may be destroyed before the exporter; the execution context must outlive the exporter.
 class SKEP_API otlp_exporter {
@@ -77,8 +78,8 @@ public:
     /// Throws error(errc::invalid_config) if an option breaks its rule.
     otlp_exporter(boost::asio::any_io_executor executor, event_bus& bus, otlp_options options = {});
 
-    /// Ends at once and loses all unsent spans. If it runs on another thread than the executor, a last call of
-    /// on_problem may still be in progress when it returns.
+    /// Ends at once and loses all unsent spans. If it runs on another thread than the executor, a last call
+    /// of on_problem may still be in progress when it returns.
     ~otlp_exporter();
     otlp_exporter(const otlp_exporter&) = delete;
     otlp_exporter& operator=(const otlp_exporter&) = delete;
@@ -86,10 +87,10 @@ public:
     /// Returns the counts of spans so far.
     otlp_counts counts() const noexcept;
 
-    /// Stops the exporter: accepts no more spans, sends the present spans without further retries, for at most
-    /// options.timeout, and ends. Spans that are unsent by then are lost. If the name of the host is being looked up,
-    /// stop() takes up to one second more; the look-up may continue in the background. Further calls wait for the
-    /// same end.
+    /// Stops the exporter: accepts no more spans, sends the present spans without further retries, for at
+    /// most options.timeout, and ends. Spans that are unsent by then are lost. If the name of the host is
+    /// being looked up, stop() takes up to one second more; the look-up may continue in the background.
+    /// Further calls wait for the same end.
     /// Cancellation: none once stop() has begun.
     boost::asio::awaitable<void> stop();
 

@@ -41,28 +41,30 @@ concept token_beside = !std::convertible_to<Token, Other>;
 
 /// A pool of worker processes.
 ///
-/// Completion: every operation takes a completion token as its last argument. An operation without a token returns an
-/// awaitable for co_await. The signature is void(std::exception_ptr, T), or void(std::exception_ptr) for an operation
-/// without a result; with as_result, the signature is void(result<T>). T is the value type of the awaitable.
-/// Executor: the pool runs on its own strand over the given executor. A handler runs on its associated executor, by
-/// default get_executor(). A coroutine resumes on its own executor. A handler never runs within the initiating
-/// function.
-/// Allocator: a handler is stored in memory from its associated allocator. The handler of a coroutine takes no
-/// memory.
-/// Thread safety: several threads may start operations of one pool at once. Moving, assigning and destroying the pool
-/// object must not race with operations.
-/// Errors: every operation throws skep::error. Exception: in a coroutine that is already cancelled, Asio itself
-/// throws boost::system::system_error with asio::error::operation_aborted from the co_await; the operation has not
-/// begun then.
-/// Memory: an operation fails with errc::out_of_memory if the caller's side lacks memory, or if the frame of a call
-/// lacks memory. A worker whose message is too large for the host's memory is ended, and its calls end with
-/// errc::worker_lost. The pool's own needs are small. A pool that lacks memory for its own needs fails: every call
-/// and checkout ends with errc::out_of_memory, the workers are killed with their process groups, and status() shows
-/// pool_phase::failed. Later calls fail at once. start() may be called again; a pool_manager with
-/// restart_failed_pools does so by itself. shutdown() works as usual.
-/// Forks: a pool belongs to the process that started the pool. In a forked copy of that process, every operation
-/// fails at once with errc::forked, except status(), metrics(), session_worker(), forget_session() and shutdown(). In
-/// the copy, shutdown() sends nothing to the workers. Construct and start pools after fork() or daemon().
+/// Completion: every operation takes a completion token as its last argument. An operation without a token
+/// returns an awaitable for co_await. The signature is void(std::exception_ptr, T), or
+/// void(std::exception_ptr) for an operation without a result; with as_result, the signature is
+/// void(result<T>). T is the value type of the awaitable.
+/// Executor: the pool runs on its own strand over the given executor. A handler runs on its associated
+/// executor, by default get_executor(). A coroutine resumes on its own executor. A handler never runs within
+/// the initiating function.
+/// Allocator: a handler is stored in memory from its associated allocator. The handler of a coroutine takes
+/// no memory.
+/// Thread safety: several threads may start operations of one pool at once. Moving, assigning and destroying
+/// the pool object must not race with operations.
+/// Errors: every operation throws skep::error. Exception: in a coroutine that is already cancelled, Asio
+/// itself throws boost::system::system_error with asio::error::operation_aborted from the co_await; the
+/// operation has not begun then.
+/// Memory: an operation fails with errc::out_of_memory if the caller's side lacks memory, or if the frame of
+/// a call lacks memory. A worker whose message is too large for the host's memory is ended, and its calls end
+/// with errc::worker_lost. The pool's own needs are small. A pool that lacks memory for its own needs fails:
+/// every call and checkout ends with errc::out_of_memory, the workers are killed with their process groups,
+/// and status() shows pool_phase::failed. Later calls fail at once. start() may be called again; a
+/// pool_manager with restart_failed_pools does so by itself. shutdown() works as usual.
+/// Forks: a pool belongs to the process that started the pool. In a forked copy of that process, every
+/// operation fails at once with errc::forked, except status(), metrics(), session_worker(), forget_session()
+/// and shutdown(). In the copy, shutdown() sends nothing to the workers. Construct and start pools after
+/// fork() or daemon().
 class SKEP_API pool : public call_interface {
 public:
     /// Validates `config`; starts nothing.
@@ -74,16 +76,17 @@ public:
     pool(ExecutionContext& context, pool_config config)
         : pool(boost::asio::any_io_executor(context.get_executor()), std::move(config)) {}
 
-    /// Kills the workers of a pool that was not shut down, and 200 ms later the rest of their process groups. Does
-    /// not block. The workers are reaped while the executor runs on, at the latest when the execution context is
-    /// destroyed. Calls in progress end with errc::shutting_down.
+    /// Kills the workers of a pool that was not shut down, and 200 ms later the rest of their process groups.
+    /// Does not block. The workers are reaped while the executor runs on, at the latest when the execution
+    /// context is destroyed. Calls in progress end with errc::shutting_down.
     ///
-    /// Lifetime: as for other Asio objects, the pool's execution context must outlive the pool, and the context of a
-    /// caller must outlive the caller's calls, also if it is a separate context. The safe order is: await shutdown(),
-    /// let the coroutines that use the pool end, destroy the pool, then destroy the contexts, the pool's own last.
-    /// A context that is destroyed before a pool on it first ends the pool's processes and threads. The destruction
-    /// blocks for at most two seconds for each process that does not end. Coroutines that wait for the pool are then
-    /// destroyed with their own context, without being resumed.
+    /// Lifetime: as for other Asio objects, the pool's execution context must outlive the pool, and the
+    /// context of a caller must outlive the caller's calls, also if it is a separate context. The safe order
+    /// is: await shutdown(), let the coroutines that use the pool end, destroy the pool, then destroy the
+    /// contexts, the pool's own last. A context that is destroyed before a pool on it first ends the pool's
+    /// processes and threads. The destruction blocks for at most two seconds for each process that does not
+    /// end. Coroutines that wait for the pool are then destroyed with their own context, without being
+    /// resumed.
     ~pool() override;
 
     pool(pool&&) noexcept;
@@ -95,26 +98,26 @@ public:
     /// Returns the executor that the pool was constructed with.
     boost::asio::any_io_executor get_executor() const noexcept override;
 
-    /// Starts the workers in batches. Returns when pool_config::min_ready workers are ready. The other workers come
-    /// up in the background, and failed starts are tried again. Calls made meanwhile wait in the queue, within their
-    /// limits.
+    /// Starts the workers in batches. Returns when pool_config::min_ready workers are ready. The other
+    /// workers come up in the background, and failed starts are tried again. Calls made meanwhile wait in the
+    /// queue, within their limits.
     /// Errors: start_failed (see below), already_started, shutting_down, cancelled.
-    /// start_failed: the first attempt of every worker has ended, and too few workers came up. Carries the cause and
-    /// the output tail of the last failure. All workers are stopped again. Calls that waited fail with start_failed,
-    /// and so do later calls. start() may be repeated.
-    /// Cancellation (all types): the wait ends with cancelled; the pool goes on starting. Use shutdown() to stop the
-    /// pool.
+    /// start_failed: the first attempt of every worker has ended, and too few workers came up. Carries the
+    /// cause and the output tail of the last failure. All workers are stopped again. Calls that waited fail
+    /// with start_failed, and so do later calls. start() may be repeated.
+    /// Cancellation (all types): the wait ends with cancelled; the pool goes on starting. Use shutdown() to
+    /// stop the pool.
     boost::asio::awaitable<void> start();
     template <class CompletionToken>
     auto start(CompletionToken&& token) {
         return begin<void>(detail::operations::start, std::forward<CompletionToken>(token));
     }
 
-    /// Waits until at least `count` workers are up: ready, busy, degraded or suspended. The wait has no time limit:
-    /// the pool may reach `count` only after resize().
+    /// Waits until at least `count` workers are up: ready, busy, degraded or suspended. The wait has no time
+    /// limit: the pool may reach `count` only after resize().
     /// `count`: 0..10,000.
-    /// Errors: invalid_config (`count` is out of range), not_started, start_failed (not if a pool_manager starts the
-    /// pool again), unavailable (see restart_options::limit), shutting_down, cancelled.
+    /// Errors: invalid_config (`count` is out of range), not_started, start_failed (not if a pool_manager
+    /// starts the pool again), unavailable (see restart_options::limit), shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled.
     boost::asio::awaitable<void> ready(std::size_t count);
     template <class CompletionToken>
@@ -122,45 +125,46 @@ public:
         return begin<void>(detail::operations::ready, std::forward<CompletionToken>(token), count);
     }
 
-    /// Runs one call and returns its answer. The request is encoded on the caller's executor. Each call ends with
-    /// exactly one reply or error.
+    /// Runs one call and returns its answer. The request is encoded on the caller's executor. Each call ends
+    /// with exactly one reply or error.
     ///
-    /// A call that a dead worker had not received is sent to another worker. A call that the dead worker had received is
-    /// sent again only if request::idempotent is set, as pool_config::retry says. A call whose session is strictly bound to
-    /// the dead worker fails instead.
+    /// A call that a dead worker had not received is sent to another worker. A call that the dead worker had
+    /// received is sent again only if request::idempotent is set, as pool_config::retry says. A call whose
+    /// session is strictly bound to the dead worker fails instead.
     /// Errors: remote_error (the worker's exception), unknown_command, invalid_arguments, pool_saturated,
-    /// queue_timeout, no_worker, timeout, cancelled, worker_lost, unavailable, poisonous_request, invalid_request,
-    /// out_of_memory, tool_cycle (only a call that a tool makes), worker_busy, session_worker_unavailable and
-    /// session_quota_exceeded (only a call of a strict session: see affinity_options), frame_too_large, not_started,
-    /// start_failed, shutting_down; invalid_config once a custom scheduler has ended the pool.
+    /// queue_timeout, no_worker, timeout, cancelled, worker_lost, unavailable, poisonous_request,
+    /// invalid_request, out_of_memory, tool_cycle (only a call that a tool makes), worker_busy,
+    /// session_worker_unavailable and session_quota_exceeded (only a call of a strict session: see
+    /// affinity_options), frame_too_large, not_started, start_failed, shutting_down; invalid_config once a
+    /// custom scheduler has ended the pool.
     /// Cancellation: a queued call is removed at once (all types). A running call ends at once with cancelled
     /// (terminal and partial): its worker is notified, and replaced if the worker still runs the call after
-    /// cancel_grace. Total cancellation of a running call is ignored, because the effects of the call cannot be
-    /// undone.
+    /// cancel_grace. Total cancellation of a running call is ignored, because the effects of the call cannot
+    /// be undone.
     using call_interface::execute;
     call_operation prepare(request call) override;
 
-    /// Starts a call whose answer comes in chunks, and returns when a worker has the call. Streams wait in the queue
-    /// like calls. The stream of a command that yields nothing has no chunk, only a result.
-    /// Errors: the errors that execute() reports before a worker has the call. reply_stream::next() throws later
-    /// errors.
+    /// Starts a call whose answer comes in chunks, and returns when a worker has the call. Streams wait in
+    /// the queue like calls. The stream of a command that yields nothing has no chunk, only a result.
+    /// Errors: the errors that execute() reports before a worker has the call. reply_stream::next() throws
+    /// later errors.
     /// Cancellation: as for a queued call of execute().
     using call_interface::stream;
     stream_operation prepare_stream(request call) override;
 
-    /// Reserves a worker, or one place of a worker, for an uninterrupted sequence of calls. Checkouts wait in the
-    /// queue like calls, in the same order. A whole worker is handed over when its present calls have ended. A leased
-    /// worker is not recycled, restarted or scaled down. If the worker fails, the lease is lost as well.
-    /// The lease ends early if the pool shuts down or is destroyed, or if resize() removes the worker. A lease does
-    /// not delay a shutdown.
+    /// Reserves a worker, or one place of a worker, for an uninterrupted sequence of calls. Checkouts wait in
+    /// the queue like calls, in the same order. A whole worker is handed over when its present calls have
+    /// ended. A leased worker is not recycled, restarted or scaled down. If the worker fails, the lease is
+    /// lost as well. The lease ends early if the pool shuts down or is destroyed, or if resize() removes the
+    /// worker. A lease does not delay a shutdown.
     /// `location`: appears in the warning about a lease that is held for too long.
     /// Errors: pool_saturated, queue_timeout, no_worker, cancelled, unavailable, not_started, start_failed,
     /// shutting_down; invalid_config (an option is out of range, or excludes another); frame_too_large and
-    /// invalid_request (the reset call cannot be sent); invalid_session (the session id is not 1..256 bytes of
-    /// UTF-8).
-    /// Errors if the options insist on one worker, or on the worker of a session: worker_busy (the worker has no
-    /// room, and waiting is not allowed), unknown_worker (the worker is gone), session_worker_unavailable (the
-    /// session's worker is gone), session_quota_exceeded.
+    /// invalid_request (the reset call cannot be sent); invalid_session (the session id is not 1..256 bytes
+    /// of UTF-8).
+    /// Errors if the options insist on one worker, or on the worker of a session: worker_busy (the worker has
+    /// no room, and waiting is not allowed), unknown_worker (the worker is gone), session_worker_unavailable
+    /// (the session's worker is gone), session_quota_exceeded.
     /// Cancellation (all types): the wait ends with cancelled, and no worker is taken.
     boost::asio::awaitable<lease> checkout(checkout_options options = {},
                                            std::source_location location = std::source_location::current());
@@ -172,22 +176,23 @@ public:
     }
 
     /// Adds a tool: a function of the host that the workers' code can call during a call. See tool_handler;
-    /// request::tool adds a tool for one call. A tool cannot be removed. Calls that are submitted afterwards find the
-    /// tool.
+    /// request::tool adds a tool for one call. A tool cannot be removed. Calls that are submitted afterwards
+    /// find the tool.
     /// Throws at once: error(errc::invalid_config) if `name` is not [A-Za-z0-9][A-Za-z0-9_.-]* of at most 64
     /// characters, or is taken, or if the handler is empty.
     /// Thread safety: may be called from any thread.
     void register_tool(std::string name, tool_handler handler);
 
-    /// Returns the bus with the events of the pool, and of all pools that share the bus: see event_bus. The reference
-    /// is valid as long as the pool. Shutdown ends the waits on the pool's own bus, but not the waits on a shared
-    /// bus.
+    /// Returns the bus with the events of the pool, and of all pools that share the bus: see event_bus. The
+    /// reference is valid as long as the pool. Shutdown ends the waits on the pool's own bus, but not the
+    /// waits on a shared bus.
     event_bus& events() noexcept;
 
-    /// Forgets the worker of the session: the session's next call goes to any worker, like the call of a new session.
-    /// For a session that is over, or whose worker is gone with its memory (errc::session_worker_unavailable).
-    /// Returns false if the pool knows no worker that serves, or has served, the session. Never fails; answers in
-    /// every phase.
+    /// Forgets the worker of the session: the session's next call goes to any worker, like the call of a new
+    /// session. For a session that is over, or whose worker is gone with its memory
+    /// (errc::session_worker_unavailable).
+    /// Returns false if the pool knows no worker that serves, or has served, the session. Never fails;
+    /// answers in every phase.
     /// Cancellation: none; the operation is one hop.
     boost::asio::awaitable<bool> forget_session(std::string id);
     template <class CompletionToken>
@@ -196,8 +201,8 @@ public:
                            std::move(id));
     }
 
-    /// Returns the worker that serves, or has served, the session, and the state of that worker. Returns an empty
-    /// optional if the pool knows no such worker. Never fails; answers in every phase.
+    /// Returns the worker that serves, or has served, the session, and the state of that worker. Returns an
+    /// empty optional if the pool knows no such worker. Never fails; answers in every phase.
     /// Cancellation: none; the operation is one hop.
     boost::asio::awaitable<std::optional<session_binding>> session_worker(std::string id);
     template <class CompletionToken>
@@ -206,14 +211,14 @@ public:
                                                      std::forward<CompletionToken>(token), std::move(id));
     }
 
-    /// Binds the session to a worker. The session's next calls go to that worker, and so do calls that wait for
-    /// another worker. Calls that another worker has received stay there. Counts as a use of the session, and is
-    /// recorded in pool_config::sessions.
-    /// `mode`: `hint` lets a later call take the session elsewhere, a strict mode does not. Default: affinity.mode. A
-    /// session that is already strictly bound to that worker stays strictly bound.
-    /// Errors, without effect on the session: unknown_worker (no such worker is up, or the worker is leaving),
-    /// invalid_session (`id` is not 1..256 bytes of UTF-8), session_quota_exceeded (as for a strict call: see
-    /// affinity_options::limit), not_started, start_failed, shutting_down, forked.
+    /// Binds the session to a worker. The session's next calls go to that worker, and so do calls that wait
+    /// for another worker. Calls that another worker has received stay there. Counts as a use of the session,
+    /// and is recorded in pool_config::sessions.
+    /// `mode`: `hint` lets a later call take the session elsewhere, a strict mode does not. Default:
+    /// affinity.mode. A session that is already strictly bound to that worker stays strictly bound.
+    /// Errors, without effect on the session: unknown_worker (no such worker is up, or the worker is
+    /// leaving), invalid_session (`id` is not 1..256 bytes of UTF-8), session_quota_exceeded (as for a strict
+    /// call: see affinity_options::limit), not_started, start_failed, shutting_down, forked.
     /// Cancellation: none; the operation is one hop.
     boost::asio::awaitable<void> bind_session(std::string id, worker_id worker,
                                               std::optional<affinity_mode> mode = std::nullopt);
@@ -232,8 +237,8 @@ public:
         return begin<pool_status>(detail::operations::status, std::forward<CompletionToken>(token));
     }
 
-    /// Returns status() with call outcomes, call times and start times, by command; see pool_config::metrics. Totals
-    /// since the construction of the pool. Never fails; answers in every phase.
+    /// Returns status() with call outcomes, call times and start times, by command; see pool_config::metrics.
+    /// Totals since the construction of the pool. Never fails; answers in every phase.
     /// Cancellation: none; the operation is one hop.
     boost::asio::awaitable<pool_metrics> metrics();
     template <class CompletionToken>
@@ -241,12 +246,12 @@ public:
         return begin<pool_metrics>(detail::operations::metrics, std::forward<CompletionToken>(token));
     }
 
-    /// Takes one worker, or the whole pool, out of service without an end of processes. Returns when the present
-    /// calls are answered. Meanwhile calls wait in the queue, within their own limits. Workers that come up in a
-    /// suspended pool are suspended. A suspended worker is not probed or recycled automatically; shutdown() ends
-    /// suspended workers like all others. Idempotent.
-    /// Errors: unknown_worker (no such worker is up, or the worker ended meanwhile), not_started, shutting_down,
-    /// cancelled (by the caller, or because resume() came first).
+    /// Takes one worker, or the whole pool, out of service without an end of processes. Returns when the
+    /// present calls are answered. Meanwhile calls wait in the queue, within their own limits. Workers that
+    /// come up in a suspended pool are suspended. A suspended worker is not probed or recycled automatically;
+    /// shutdown() ends suspended workers like all others. Idempotent.
+    /// Errors: unknown_worker (no such worker is up, or the worker ended meanwhile), not_started,
+    /// shutting_down, cancelled (by the caller, or because resume() came first).
     /// Cancellation (all types): the wait ends with cancelled; the suspension goes on.
     boost::asio::awaitable<void> suspend(worker_id id);
     template <class CompletionToken>
@@ -272,11 +277,12 @@ public:
         return begin<void>(detail::operations::resume_all, std::forward<CompletionToken>(token));
     }
 
-    /// Probes the health of one worker now, regardless of the routine probes: as soon as the worker has a free place,
-    /// between two calls. A suspended worker is probed after resume(). The result has the usual consequences of a
-    /// probe (see health_check_options). Returns the result; a failed probe is no error: see probe_result::passed.
-    /// Errors: unknown_worker (no such worker is up, or the worker left meanwhile), unknown_command (the worker has
-    /// no health check: see health_check_options), not_started, shutting_down, cancelled.
+    /// Probes the health of one worker now, regardless of the routine probes: as soon as the worker has a
+    /// free place, between two calls. A suspended worker is probed after resume(). The result has the usual
+    /// consequences of a probe (see health_check_options). Returns the result; a failed probe is no error:
+    /// see probe_result::passed.
+    /// Errors: unknown_worker (no such worker is up, or the worker left meanwhile), unknown_command (the
+    /// worker has no health check: see health_check_options), not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the probe goes on.
     boost::asio::awaitable<probe_result> probe(worker_id id);
     template <class CompletionToken>
@@ -285,8 +291,8 @@ public:
                                    std::move(id));
     }
 
-    /// Probes at the same time all workers that are up and have a health check. Returns the results by slot. A worker
-    /// that is suspended, or that ends meanwhile, has no result.
+    /// Probes at the same time all workers that are up and have a health check. Returns the results by slot.
+    /// A worker that is suspended, or that ends meanwhile, has no result.
     /// Errors: not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the probes go on.
     boost::asio::awaitable<std::vector<probe_result>> probe();
@@ -296,9 +302,9 @@ public:
                                                 std::forward<CompletionToken>(token));
     }
 
-    /// Sends one worker a ping beside the heartbeat, and returns the time until the answer. A worker without a
-    /// control channel (stdio) answers between two calls. A missing answer has no consequences for the worker: only
-    /// the heartbeat decides about a replacement.
+    /// Sends one worker a ping beside the heartbeat, and returns the time until the answer. A worker without
+    /// a control channel (stdio) answers between two calls. A missing answer has no consequences for the
+    /// worker: only the heartbeat decides about a replacement.
     /// Errors: unknown_worker (no such worker is up, or the worker left meanwhile), timeout (no answer within
     /// heartbeat.timeout), not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled.
@@ -308,10 +314,10 @@ public:
         return begin<duration>(detail::operations::ping, std::forward<CompletionToken>(token), std::move(id));
     }
 
-    /// Waits until a worker has ended, and returns its exit. Returns at once for each of the last 64 workers that
-    /// ended. Works in every phase.
-    /// Errors: unknown_worker (such a worker never existed, or more than 64 workers have ended since), cancelled,
-    /// forked.
+    /// Waits until a worker has ended, and returns its exit. Returns at once for each of the last 64 workers
+    /// that ended. Works in every phase.
+    /// Errors: unknown_worker (such a worker never existed, or more than 64 workers have ended since),
+    /// cancelled, forked.
     /// Cancellation (all types): the wait ends with cancelled.
     boost::asio::awaitable<worker_exit> ended(worker_id id);
     template <class CompletionToken>
@@ -320,9 +326,9 @@ public:
                                   std::move(id));
     }
 
-    /// Replaces one worker, or all workers that are up or coming up, at most recycle.max_recycling at a time. As in
-    /// recycling, the new worker is ready before the old one leaves, and calls in flight finish. Returns when the
-    /// last old worker has ended.
+    /// Replaces one worker, or all workers that are up or coming up, at most recycle.max_recycling at a time.
+    /// As in recycling, the new worker is ready before the old one leaves, and calls in flight finish.
+    /// Returns when the last old worker has ended.
     /// Errors: restart_failed (a new worker did not come up, with its cause; the remaining old workers go on
     /// serving), unknown_worker, not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the restart goes on.
@@ -337,8 +343,8 @@ public:
         return begin<void>(detail::operations::restart_all, std::forward<CompletionToken>(token));
     }
 
-    /// Changes the limits for the number of workers, and brings the number within `limits` at once. Calls in flight
-    /// on surplus workers finish. Between the limits, autoscaling decides.
+    /// Changes the limits for the number of workers, and brings the number within `limits` at once. Calls in
+    /// flight on surplus workers finish. Between the limits, autoscaling decides.
     /// `limits`: min is 1..10,000, max is min..10,000.
     /// Errors: invalid_config (`limits` is out of range, or min exceeds the share that max_workers of the
     /// pool_manager leaves), not_started, shutting_down, cancelled.
@@ -348,13 +354,13 @@ public:
         return begin<void>(detail::operations::resize, std::forward<CompletionToken>(token), limits);
     }
 
-    /// Shuts the pool down, in three steps. First, the pool admits no more calls, except calls that tools make for
-    /// accepted calls. Second, the pool drains: accepted calls may finish within stop.drain_timeout. Queued calls
-    /// fail with shutting_down at once if all remaining workers are suspended, or no worker is left. Third, every
-    /// worker goes through the stop sequence. An unfinished start() is ended first.
+    /// Shuts the pool down, in three steps. First, the pool admits no more calls, except calls that tools
+    /// make for accepted calls. Second, the pool drains: accepted calls may finish within stop.drain_timeout.
+    /// Queued calls fail with shutting_down at once if all remaining workers are suspended, or no worker is
+    /// left. Third, every worker goes through the stop sequence. An unfinished start() is ended first.
     /// Afterwards no child, zombie, descriptor or thread of the pool is left. Takes at most drain_timeout +
-    /// shutdown_grace + term_grace + reap_timeout, and up to half a second for the last output. Idempotent: later and
-    /// concurrent calls return the same report.
+    /// shutdown_grace + term_grace + reap_timeout, and up to half a second for the last output. Idempotent:
+    /// later and concurrent calls return the same report.
     /// Cancellation (all types): the wait ends with cancelled; the shutdown goes on.
     boost::asio::awaitable<shutdown_report> shutdown();
     template <class CompletionToken>

@@ -44,16 +44,16 @@ struct start_options {
 
 /// Leases: see pool::checkout.
 struct lease_options {
-    /// A lease that is held for longer is logged as a leak, once, with the place of its checkout, 0..365 days; 0 =
-    /// never.
+    /// A lease that is held for longer is logged as a leak, once, with the place of its checkout, 0..365
+    /// days; 0 = never.
     duration leak_threshold = std::chrono::minutes(5);
 };
 
 /// Figures: see pool::metrics.
 struct metrics_options {
     bool enabled = true; ///< counts and times calls by command and outcome
-    /// Number of commands with their own figures, 0..1,000: the first that a worker knew. Each takes 9 KiB. All other
-    /// commands share one set of figures.
+    /// Number of commands with their own figures, 0..1,000: the first that a worker knew. Each takes 9 KiB.
+    /// All other commands share one set of figures.
     std::size_t commands = 50;
 };
 
@@ -80,8 +80,8 @@ struct stream_options {
     /// For the whole stream, waiting included, 0..24 h; 0 = none. A timeout of the request takes precedence.
     duration timeout = std::chrono::minutes(15);
 
-    /// Longest wait for a chunk that the worker may send, 0..24 h; 0 = none. An idle timeout of the request takes
-    /// precedence.
+    /// Longest wait for a chunk that the worker may send, 0..24 h; 0 = none. An idle timeout of the request
+    /// takes precedence.
     duration idle_timeout = std::chrono::seconds(60);
 };
 
@@ -110,9 +110,9 @@ struct stop_options {
     duration stack_dump_timeout = std::chrono::milliseconds(300);
 };
 
-/// Replacement of lost workers. A worker that dies after it has done work, or has lived for stable_after, is replaced
-/// at once. After an earlier death, the replacement waits initial_backoff, then twice as long each time; a death by
-/// an outside signal counts once.
+/// Replacement of lost workers. A worker that dies after it has done work, or has lived for stable_after, is
+/// replaced at once. After an earlier death, the replacement waits initial_backoff, then twice as long each
+/// time; a death by an outside signal counts once.
 struct restart_options {
     duration initial_backoff = std::chrono::milliseconds(100); ///< 1 ms..1 h
     duration max_backoff = std::chrono::seconds(30);           ///< initial_backoff..24 h
@@ -121,34 +121,35 @@ struct restart_options {
     duration safety_tick = std::chrono::seconds(1);   ///< period of the safety check, 10 ms..1 h
     std::size_t starts_per_tick = 2;                  ///< workers that each safety check may start, 1..1000
 
-    /// Restart intensity: the most unplanned ends of workers within `window`. If there are more and no worker is
-    /// left, the pool becomes unavailable: calls fail at once, and one worker at a time is tried, the first after
+    /// Restart intensity: the most unplanned ends of workers within `window`. If there are more and no worker
+    /// is left, the pool becomes unavailable: calls fail at once, and one worker at a time is tried, the
+    /// first after
     /// `open_time`, until one comes up. 0..1,000,000; 0 = five per worker, at least ten.
     std::size_t limit = 0;
     duration window = std::chrono::seconds(30);    ///< 10 ms..24 h
     duration open_time = std::chrono::seconds(30); ///< 1 ms..24 h
 };
 
-/// Limits for the data between host and worker; workers learn these limits. The SDK fails a call whose result exceeds
-/// a limit; a worker that sends the result anyway breaks the protocol. Fixed limits: integers fit into 64 bits, and a
-/// message has at most 65,536 attachments.
+/// Limits for the data between host and worker; workers learn these limits. The SDK fails a call whose result
+/// exceeds a limit; a worker that sends the result anyway breaks the protocol. Fixed limits: integers fit
+/// into 64 bits, and a message has at most 65,536 attachments.
 struct limit_options {
     std::size_t frame_bytes = 64u << 20; ///< one frame, 1 KiB..2 GiB
     std::size_t json_bytes = 64u << 20;  ///< its JSON, 1 KiB..1 GiB, and no more than frame_bytes
 
-    /// Nesting of a frame's JSON, including one level for the message itself, 4..1000. Requests may nest one level
-    /// less, and at most 500 levels.
+    /// Nesting of a frame's JSON, including one level for the message itself, 4..1000. Requests may nest one
+    /// level less, and at most 500 levels.
     std::size_t json_depth = 512;
 
-    /// Host memory for the JSON of one frame from a worker, 64 KiB..16 GiB: 24 bytes per value plus the text of
-    /// strings; 56 per array or object; 40 per member plus its key. The end of a list of n elements holds the pool's
-    /// executor for about n * 10 ns, at most 40 ms with the default. Attachments carry larger data without such a
-    /// delay.
+    /// Host memory for the JSON of one frame from a worker, 64 KiB..16 GiB: 24 bytes per value plus the text
+    /// of strings; 56 per array or object; 40 per member plus its key. The end of a list of n elements holds
+    /// the pool's executor for about n * 10 ns, at most 40 ms with the default. Attachments carry larger data
+    /// without such a delay.
     std::size_t tree_bytes = 96u << 20;
 
-    /// One tool call of a worker, including attachments, 1 KiB..2 GiB; the smaller of this and frame_bytes applies.
-    /// Results, errors and chunks answer a caller, and have the limits above; other messages of a worker are limited
-    /// to 128 KiB.
+    /// One tool call of a worker, including attachments, 1 KiB..2 GiB; the smaller of this and frame_bytes
+    /// applies. Results, errors and chunks answer a caller, and have the limits above; other messages of a
+    /// worker are limited to 128 KiB.
     std::size_t tool_call_bytes = 8u << 20;
 };
 
@@ -158,9 +159,9 @@ struct output_line {
     bool is_stderr;          ///< true: stderr; false: stdout
     std::string_view text;   ///< without the line end
 
-    /// Correlation ids of the calls that the worker was running when the line was read, as far as the pool knows.
-    /// With several calls, each may have printed the line. The longest running call first, at most 64; empty outside
-    /// a call.
+    /// Correlation ids of the calls that the worker was running when the line was read, as far as the pool
+    /// knows. With several calls, each may have printed the line. The longest running call first, at most 64;
+    /// empty outside a call.
     std::span<const std::string> correlation_ids{};
 };
 /// Receives a line of output: see output_options::handler.
@@ -196,19 +197,19 @@ struct SKEP_API pool_config {
     std::size_t min_ready = 1; ///< start() returns with this many, 1..the initial number of workers
     std::size_t capacity = 1;  ///< calls at a time per worker, 1..65,536; fewer if the worker offers fewer
 
-    /// Threads in each worker that answer calls, 1..1024; also the calls at a time unless `capacity` is more. With
-    /// more than one thread, a Python worker must declare skep.Worker(thread_safe=True), or its start fails.
-    /// OMP_NUM_THREADS and similar variables are set to this number in the worker's environment, unless
-    /// launch.environment sets them.
+    /// Threads in each worker that answer calls, 1..1024; also the calls at a time unless `capacity` is more.
+    /// With more than one thread, a Python worker must declare skep.Worker(thread_safe=True), or its start
+    /// fails. OMP_NUM_THREADS and similar variables are set to this number in the worker's environment,
+    /// unless launch.environment sets them.
     std::size_t threads_per_worker = 1;
 
-    /// Checks in Python workers with threads: see "Several calls at once" in lib/python/README.md. For tests, and for
-    /// the first days of a script in threads.
+    /// Checks in Python workers with threads: see "Several calls at once" in lib/python/README.md. For tests,
+    /// and for the first days of a script in threads.
     thread_checks thread_safety_checks = thread_checks::off;
 
-    /// Calls pipelined to a worker that is at capacity, to hide the round trip, 0..65,536. 0 = late binding: a call
-    /// waits in the pool's queue until a worker is free. A larger value raises throughput with short calls. Then a
-    /// call may wait behind a long one while another worker becomes free.
+    /// Calls pipelined to a worker that is at capacity, to hide the round trip, 0..65,536. 0 = late binding:
+    /// a call waits in the pool's queue until a worker is free. A larger value raises throughput with short
+    /// calls. Then a call may wait behind a long one while another worker becomes free.
     std::size_t pipeline_depth = 0;
 
     scheduling schedule = scheduling::least_loaded; ///< which worker gets the next call
@@ -223,8 +224,8 @@ struct SKEP_API pool_config {
     trace_options tracing;
 
     /// If set, calls count as accesses of their sessions in this store. The pool forgets a session (see
-    /// pool::forget_session) that is removed from the store, or that expires in this process without a later use in
-    /// the pool. A pool_manager sets its own store.
+    /// pool::forget_session) that is removed from the store, or that expires in this process without a later
+    /// use in the pool. A pool_manager sets its own store.
     std::shared_ptr<session_store> sessions;
 
     /// Bus for the pool's events. Null: the bus of the pool_manager, or else the pool's own bus.
@@ -246,37 +247,38 @@ struct SKEP_API pool_config {
     limit_options limits;
     output_options output;
 
-    /// Records below this level are not logged. Lines that workers print, and records of their own logging, are
-    /// logged unless output.handler takes them; for their levels see log_record.
+    /// Records below this level are not logged. Lines that workers print, and records of their own logging,
+    /// are logged unless output.handler takes them; for their levels see log_record.
     skep::log_level log_level = skep::log_level::warning;
 
-    /// Receives the log records. Empty: the handler of the pool_manager, or else lines on standard error, written at
-    /// once.
+    /// Receives the log records. Empty: the handler of the pool_manager, or else lines on standard error,
+    /// written at once.
     skep::log_handler log_handler;
     skep::log_format log_format =
         skep::log_format::text; ///< form of the lines on standard error without a log_handler
 
-    /// Returns the configuration of a pool of Python workers that run `script` (a file that ends in worker.run())
-    /// with `interpreter`.
+    /// Returns the configuration of a pool of Python workers that run `script` (a file that ends in
+    /// worker.run()) with `interpreter`.
     static pool_config python(std::string script, std::string interpreter = "python3");
 
     /// Set the fields of the profile or strategy; other fields stay unchanged.
     pool_config& apply(timeout_profile profile);
     pool_config& apply(capacity_strategy strategy);
 
-    /// Reads the configuration from JSON: nested objects by the member names above, and enums by name. A duration is
-    /// either text with a unit ("request_timeout": "1.5s"; ns, us, ms, s, m, h and d) or an integer of milliseconds
-    /// under a key with the suffix _ms ("request_timeout_ms": 1500). "timeout_profile" and "capacity_strategy" name
-    /// presets; a field in the document overrides the value of the preset. "$schema" at the top is for editors. JSON
-    /// cannot express handlers, delegates and custom schedulers.
-    /// Throws error(errc::invalid_config) with all problems: unknown keys, with the probable correct key, wrong
-    /// types, and the problems that validate() finds. Each has its JSON path, value and rule. Values of environments
-    /// are never shown.
+    /// Reads the configuration from JSON: nested objects by the member names above, and enums by name. A
+    /// duration is either text with a unit ("request_timeout": "1.5s"; ns, us, ms, s, m, h and d) or an
+    /// integer of milliseconds under a key with the suffix _ms ("request_timeout_ms": 1500).
+    /// "timeout_profile" and "capacity_strategy" name presets; a field in the document overrides the value of
+    /// the preset. "$schema" at the top is for editors. JSON cannot express handlers, delegates and custom
+    /// schedulers.
+    /// Throws error(errc::invalid_config) with all problems: unknown keys, with the probable correct key,
+    /// wrong types, and the problems that validate() finds. Each has its JSON path, value and rule. Values of
+    /// environments are never shown.
     static pool_config from_json(const boost::json::value& document);
 
-    /// Returns the JSON Schema (draft 2020-12) for from_json(), for completion and checks in editors: types, ranges,
-    /// names of enums, defaults. Rules between fields, and the ranges of durations in text, are not part of the
-    /// schema. Installed as share/skep-VERSION/pool_config.schema.json.
+    /// Returns the JSON Schema (draft 2020-12) for from_json(), for completion and checks in editors: types,
+    /// ranges, names of enums, defaults. Rules between fields, and the ranges of durations in text, are not
+    /// part of the schema. Installed as share/skep-VERSION/pool_config.schema.json.
     static boost::json::object json_schema();
 
     /// Checks all rules.
@@ -284,16 +286,16 @@ struct SKEP_API pool_config {
     void validate() const;
 };
 
-/// Returns the configuration as JSON: from_json() of the result equals `config`, except its handlers, delegate and
-/// custom scheduler. Durations are whole milliseconds under keys with the suffix _ms, or else text ("1500us").
-/// Contains the values of launch.environment and launch.slot_environment, which may be secrets: remove them before
-/// you log or show the result.
+/// Returns the configuration as JSON: from_json() of the result equals `config`, except its handlers,
+/// delegate and custom scheduler. Durations are whole milliseconds under keys with the suffix _ms, or else
+/// text ("1500us"). Contains the values of launch.environment and launch.slot_environment, which may be
+/// secrets: remove them before you log or show the result.
 SKEP_API boost::json::object to_json(const pool_config& config);
 
-/// Returns the most descriptors that a pool with this configuration opens in its host, for a service that must leave
-/// room below its limit (RLIMIT_NOFILE): six descriptors per worker, for twice the most workers, because old and new
-/// workers overlap; plus the descriptors of a launch. For Linux only. Descriptors of a `session_store` or of handlers
-/// are not included.
+/// Returns the most descriptors that a pool with this configuration opens in its host, for a service that
+/// must leave room below its limit (RLIMIT_NOFILE): six descriptors per worker, for twice the most workers,
+/// because old and new workers overlap; plus the descriptors of a launch. For Linux only. Descriptors of a
+/// `session_store` or of handlers are not included.
 SKEP_API std::size_t descriptors_needed(const pool_config& config);
 
 } // namespace skep

@@ -43,23 +43,25 @@ struct SKEP_API manager_config {
     std::string default_pool;
     session_options sessions; ///< options of the shared session store
 
-    /// Most workers of all pools together, 0..1,000,000; 0 = any number. The least number of each pool (scaling.min
-    /// or min_ready, the larger one) is reserved for the pool; the sum of the least numbers must not exceed
-    /// max_workers. Pools get the remaining workers first come, first served. A pool that finds too few left starts
-    /// with fewer than scaling.initial workers, or grows less, and asks again four times a second while callers wait.
-    /// A worker and its successor count as one. A worker without a successor counts until it has ended.
+    /// Most workers of all pools together, 0..1,000,000; 0 = any number. The least number of each pool
+    /// (scaling.min or min_ready, the larger one) is reserved for the pool; the sum of the least numbers must
+    /// not exceed max_workers. Pools get the remaining workers first come, first served. A pool that finds
+    /// too few left starts with fewer than scaling.initial workers, or grows less, and asks again four times
+    /// a second while callers wait. A worker and its successor count as one. A worker without a successor
+    /// counts until it has ended.
     std::size_t max_workers = 0;
 
-    /// True: the manager starts a pool again after a failed start, while the other pools serve. The first wait is the
-    /// pool's restart.initial_backoff; each further wait is twice as long, up to restart.max_backoff.
+    /// True: the manager starts a pool again after a failed start, while the other pools serve. The first
+    /// wait is the pool's restart.initial_backoff; each further wait is twice as long, up to
+    /// restart.max_backoff.
     bool restart_failed_pools = true;
 
     /// Receives the log records of all pools without their own log_handler. Empty: standard error.
     skep::log_handler log_handler;
 
-    /// Reads {"defaults": {...}, "pools": [{...}], "default_pool": "...", "sessions": {...}, "max_workers": n,
-    /// "restart_failed_pools": true}. `defaults` and each pool are documents for pool_config::from_json. The fields
-    /// of `defaults`, such as the mode of affinity, apply to each pool unless the pool sets them.
+    /// Reads {"defaults": {...}, "pools": [{...}], "default_pool": "...", "sessions": {...}, "max_workers":
+    /// n, "restart_failed_pools": true}. `defaults` and each pool are documents for pool_config::from_json.
+    /// The fields of `defaults`, such as the mode of affinity, apply to each pool unless the pool sets them.
     /// Throws error(errc::invalid_config) with all problems, each with its path.
     static manager_config from_json(const boost::json::value& document);
 
@@ -68,8 +70,8 @@ struct SKEP_API manager_config {
     static boost::json::object json_schema();
 };
 
-/// Returns the configuration as JSON for from_json(), with `defaults` merged into each pool and without handlers. See
-/// to_json of a pool_config.
+/// Returns the configuration as JSON for from_json(), with `defaults` merged into each pool and without
+/// handlers. See to_json of a pool_config.
 SKEP_API boost::json::object to_json(const manager_config& config);
 
 /// Returns the sum over the pools: see descriptors_needed of a pool_config.
@@ -83,17 +85,17 @@ struct SKEP_API manager_report {
     bool clean() const noexcept;
 };
 
-/// Several named pools behind one interface, with one session_store. A call goes to request::pool, or to the default
-/// pool. Pools are independent: a failure of one does not affect the others. With manager_config::max_workers, they
-/// share a number of workers.
+/// Several named pools behind one interface, with one session_store. A call goes to request::pool, or to the
+/// default pool. Pools are independent: a failure of one does not affect the others. With
+/// manager_config::max_workers, they share a number of workers.
 ///
 /// Completion, executor, thread safety and errors: as for a pool. add() must not race with any other use.
 /// Lifetime: as for a pool. The session store has shared ownership, and may outlive the manager.
 class SKEP_API pool_manager : public call_interface {
 public:
     /// Constructs the pools; starts nothing.
-    /// Throws error(errc::invalid_config) as add() does, if default_pool is not the name of a pool, or if max_workers
-    /// is less than the sum of the pools' least numbers.
+    /// Throws error(errc::invalid_config) as add() does, if default_pool is not the name of a pool, or if
+    /// max_workers is less than the sum of the pools' least numbers.
     explicit pool_manager(boost::asio::any_io_executor executor, manager_config config = {},
                           std::shared_ptr<session_backend> backend = nullptr);
     template <std::derived_from<boost::asio::execution_context> ExecutionContext>
@@ -105,10 +107,10 @@ public:
     pool_manager(const pool_manager&) = delete;
     pool_manager& operator=(const pool_manager&) = delete;
 
-    /// Adds a pool and returns it. The reference is valid as long as the manager. If the other pools are running,
-    /// start the new pool separately.
-    /// Throws error(errc::invalid_config) as pool::pool does, if the name is taken, or if max_workers leaves fewer
-    /// workers than the least number of the pool.
+    /// Adds a pool and returns it. The reference is valid as long as the manager. If the other pools are
+    /// running, start the new pool separately.
+    /// Throws error(errc::invalid_config) as pool::pool does, if the name is taken, or if max_workers leaves
+    /// fewer workers than the least number of the pool.
     pool& add(pool_config config);
 
     /// Returns the pool of that name; the default pool if the name is empty.
@@ -122,15 +124,15 @@ public:
     /// session_options::cleanup_interval, until shutdown().
     session_store& sessions() noexcept;
 
-    /// Returns the bus with the events of all pools and of their sessions: see event_bus. The reference is valid as
-    /// long as the manager. shutdown() ends the waits on the bus.
+    /// Returns the bus with the events of all pools and of their sessions: see event_bus. The reference is
+    /// valid as long as the manager. shutdown() ends the waits on the bus.
     event_bus& events() noexcept;
 
     /// Starts all pools at the same time. Completes when each start has succeeded or failed.
-    /// Errors: start_failed if a pool could not start, or was started before; the text names the failed pools with
-    /// their errors. The other pools continue. The manager starts failed pools again: see
-    /// manager_config::restart_failed_pools. Until such a pool has started, its calls fail with start_failed and the
-    /// cause. See ready().
+    /// Errors: start_failed if a pool could not start, or was started before; the text names the failed pools
+    /// with their errors. The other pools continue. The manager starts failed pools again: see
+    /// manager_config::restart_failed_pools. Until such a pool has started, its calls fail with start_failed
+    /// and the cause. See ready().
     /// Cancellation: as pool::start.
     boost::asio::awaitable<void> start();
     template <class CompletionToken>
@@ -138,8 +140,8 @@ public:
         return begin(std::forward<CompletionToken>(token), start());
     }
 
-    /// Waits until each pool has at least `count` workers that are up (ready, busy, degraded or suspended), all pools
-    /// at the same time. Also waits for pools that are being started again.
+    /// Waits until each pool has at least `count` workers that are up (ready, busy, degraded or suspended),
+    /// all pools at the same time. Also waits for pools that are being started again.
     /// Errors: as pool::ready, from the first pool whose wait ends with an error; the error names the pool.
     /// start_failed only if manager_config::restart_failed_pools is false.
     /// Cancellation: as pool::ready.
@@ -149,7 +151,8 @@ public:
         return begin(std::forward<CompletionToken>(token), ready(count));
     }
 
-    /// Shuts down all pools at the same time; see pool::shutdown. Afterwards the manager has no work on the executor.
+    /// Shuts down all pools at the same time; see pool::shutdown. Afterwards the manager has no work on the
+    /// executor.
     boost::asio::awaitable<manager_report> shutdown();
     template <class CompletionToken>
     auto shutdown(CompletionToken&& token) {

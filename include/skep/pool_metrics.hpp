@@ -43,7 +43,8 @@ struct call_metrics {
     }
 };
 
-/// All figures of a pool at one moment: see pool::metrics(). calls() counts the same calls as status.counters.
+/// All figures of a pool at one moment: see pool::metrics(). calls() counts the same calls as
+/// status.counters.
 struct pool_metrics {
     pool_status status;   ///< status of the same moment
     histogram start_time; ///< time until a worker was ready
@@ -62,8 +63,8 @@ struct pool_metrics {
 };
 
 /// Returns {"status": S, "start_time": T, "calls": C, "commands": {name: C, ...}, "others": C}. S is
-/// to_json(pool_status). C is {"succeeded": n, "failed": {errc: n, ...}, "queue_time": T, "run_time": T}. T is
-/// {"count": n, "sum_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms"}, in fractions of milliseconds.
+/// to_json(pool_status). C is {"succeeded": n, "failed": {errc: n, ...}, "queue_time": T, "run_time": T}. T
+/// is {"count": n, "sum_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms"}, in fractions of milliseconds.
 SKEP_API boost::json::object to_json(const pool_metrics& metrics);
 
 } // namespace skep

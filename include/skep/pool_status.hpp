@@ -143,9 +143,9 @@ struct pool_status {
 /// Returns true if the pool would serve a call, at once or when a worker has room. For readiness probes.
 SKEP_API bool can_serve(const pool_status& status) noexcept;
 
-/// Returns the snapshot as JSON, for an admin endpoint or a log. Members have the names above; durations are integers
-/// with the suffix _ms, enums are names; unknown values are left out. The last failure has error, worker and exit,
-/// without the output of the worker.
+/// Returns the snapshot as JSON, for an admin endpoint or a log. Members have the names above; durations are
+/// integers with the suffix _ms, enums are names; unknown values are left out. The last failure has error,
+/// worker and exit, without the output of the worker.
 SKEP_API boost::json::object to_json(const pool_status& status);
 
 /// Returns the pool, its workers and their calls, coloured by health, as a flowchart for Mermaid.

@@ -26,8 +26,8 @@ enum class capacity_strategy {
     profile ///< one call at a time: capacity = threads_per_worker = 1, pipeline_depth = 0
 };
 
-/// Defaults for the calls of one command; a request may override each. An unset member uses the default for all
-/// commands.
+/// Defaults for the calls of one command; a request may override each. An unset member uses the default for
+/// all commands.
 struct command_options {
     std::optional<duration> timeout;       ///< for the whole call, or stream, 0..24 h; 0 = none
     std::optional<duration> queue_timeout; ///< longest wait for a free worker, 0..24 h; 0 = none

@@ -21,9 +21,9 @@ namespace skep {
 class pool;
 class pool_manager;
 
-/// Returns the metrics of pools for a serializer of prometheus-cpp, each family once. Names begin with skep_; the
-/// label `pool` names the pool. lib/telemetry/README.md lists the metrics. Commands without figures of their own
-/// share the label command="".
+/// Returns the metrics of pools for a serializer of prometheus-cpp, each family once. Names begin with skep_;
+/// the label `pool` names the pool. lib/telemetry/README.md lists the metrics. Commands without figures of
+/// their own share the label command="".
 /// Thread safety: may be called from any thread.
 SKEP_API std::vector<prometheus::MetricFamily> to_families(const std::vector<pool_metrics>& pools);
 
@@ -32,8 +32,9 @@ SKEP_API std::vector<prometheus::MetricFamily> to_families(const std::vector<poo
 ///     auto collector = std::make_shared<skep::prometheus_collector>(pool);
 ///     exposer.RegisterCollectable(collector);
 ///
-/// Thread safety: Collect() waits for the executor of the pool, so it must not run on a thread of that executor. Any
-/// other thread may call it. On a thread of the executor, use `co_await pool.metrics()` and to_families().
+/// Thread safety: Collect() waits for the executor of the pool, so it must not run on a thread of that
+/// executor. Any other thread may call it. On a thread of the executor, use `co_await pool.metrics()` and
+/// to_families().
 /// Lifetime: destroy the collector before the pool or manager. Do not move the pool or manager meanwhile.
 class SKEP_API prometheus_collector final : public prometheus::Collectable {
 public:
@@ -42,7 +43,8 @@ public:
     /// Throws error(errc::invalid_config) if `timeout` is out of range.
     explicit prometheus_collector(pool& one, duration timeout = std::chrono::seconds(1));
 
-    /// Collects from all pools of a manager, including pools that are added later. Do not add a pool during a scrape.
+    /// Collects from all pools of a manager, including pools that are added later. Do not add a pool during a
+    /// scrape.
     explicit prometheus_collector(pool_manager& all, duration timeout = std::chrono::seconds(1));
 
     /// Returns the metrics. Leaves out pools that did not answer within the timeout.

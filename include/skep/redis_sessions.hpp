@@ -23,8 +23,8 @@ namespace skep {
 
 /// Address and identity of the Redis server, and limits for waiting operations.
 struct redis_options {
-    /// Reads "redis://USER:PASSWORD@HOST:PORT/DATABASE"; "rediss" selects TLS. All parts except scheme and host are
-    /// optional. User and password are percent-encoded, an IPv6 address is in brackets.
+    /// Reads "redis://USER:PASSWORD@HOST:PORT/DATABASE"; "rediss" selects TLS. All parts except scheme and
+    /// host are optional. User and password are percent-encoded, an IPv6 address is in brackets.
     /// Throws error(errc::invalid_config) with the part and the rule; the text quotes no part of the URL.
     SKEP_API static redis_options from_url(std::string_view url);
 
@@ -35,8 +35,8 @@ struct redis_options {
     std::string password;    ///< empty: no authentication; sent in clear text without TLS
     unsigned database = 0;   ///< number of the database, 0..65,535; the server may allow fewer
 
-    /// Uses TLS (1.2 or later). Before the backend sends a password or data, the server must present a certificate
-    /// for its name, signed by a trusted authority.
+    /// Uses TLS (1.2 or later). Before the backend sends a password or data, the server must present a
+    /// certificate for its name, signed by a trusted authority.
     bool tls = false;
     std::string tls_server_name;      ///< name expected in the certificate; empty: host
     std::string tls_ca_file;          ///< PEM, the trusted authorities; empty: the system's
@@ -55,12 +55,12 @@ struct redis_options {
     /// Operations that may wait for the server at a time, 1..1,000,000; further operations fail at once.
     std::size_t waiting_limit = 10'000;
 
-    /// Bytes of all waiting operations together, 1 KiB..1 GiB; further operations fail at once. A single operation
-    /// may always wait.
+    /// Bytes of all waiting operations together, 1 KiB..1 GiB; further operations fail at once. A single
+    /// operation may always wait.
     std::size_t waiting_bytes = 64u << 20;
 
-    /// Size of a session as JSON, 1 KiB..256 MiB. A larger session is not stored (errc::invalid_session) and not
-    /// read. A reply that is larger by more than 4 KiB ends the connection.
+    /// Size of a session as JSON, 1 KiB..256 MiB. A larger session is not stored (errc::invalid_session) and
+    /// not read. A reply that is larger by more than 4 KiB ends the connection.
     std::size_t session_bytes = 8u << 20;
 };
 
@@ -69,33 +69,34 @@ struct redis_options {
 ///     auto backend = std::make_shared<skep::redis_sessions>(context.get_executor(), skep::redis_options());
 ///     skep::session_store store(skep::session_options(), backend);
 ///
-/// Keys: a session is a hash, PREFIX:session:ID, holding JSON in clear text. Redis itself expires the hash, by the
-/// server's clock, to the millisecond. PREFIX:index lists the sessions by expiry time; the quota is exact across all
-/// stores with the same prefix. PREFIX:version holds the last version. Atomic operations are scripts. The server must
-/// not evict keys (maxmemory-policy noeviction): otherwise the quota counts evicted sessions.
+/// Keys: a session is a hash, PREFIX:session:ID, holding JSON in clear text. Redis itself expires the hash,
+/// by the server's clock, to the millisecond. PREFIX:index lists the sessions by expiry time; the quota is
+/// exact across all stores with the same prefix. PREFIX:version holds the last version. Atomic operations are
+/// scripts. The server must not evict keys (maxmemory-policy noeviction): otherwise the quota counts evicted
+/// sessions.
 ///
-/// Connection: all operations share one connection, and are pipelined. The first operation makes the connection.
-/// After a loss, the next operation makes a new connection, at least 100 ms after the last attempt; the operation
-/// waits until then. An operation in progress fails when the connection is lost, and may have taken effect. Without
-/// operations in progress, the executor has no work. The cancellation of the last operation closes the connection,
-/// and so does the destructor. The look-up of a host's name runs on Asio's resolver thread, and cannot be
-/// interrupted.
+/// Connection: all operations share one connection, and are pipelined. The first operation makes the
+/// connection. After a loss, the next operation makes a new connection, at least 100 ms after the last
+/// attempt; the operation waits until then. An operation in progress fails when the connection is lost, and
+/// may have taken effect. Without operations in progress, the executor has no work. The cancellation of the
+/// last operation closes the connection, and so does the destructor. The look-up of a host's name runs on
+/// Asio's resolver thread, and cannot be interrupted.
 ///
-/// Limits: memory and time are bounded regardless of the server's behaviour: by the limits of redis_options, by 64
-/// elements and 4 levels per reply, and by the timeouts.
+/// Limits: memory and time are bounded regardless of the server's behaviour: by the limits of redis_options,
+/// by 64 elements and 4 levels per reply, and by the timeouts.
 ///
-/// Errors: each operation throws error(errc::session_backend_failed) if the server is unreachable, does not answer in
-/// time, ends the connection, refuses the operation or breaks a limit, or if too many operations wait already. The
-/// text names operation and cause, without data and password. insert() and replace() throw
-/// error(errc::invalid_session) for data that JSON cannot represent (numbers that are not finite), that has more than
-/// 200 levels, or that exceeds session_bytes.
-/// Cancellation (terminal): ends the wait with error(errc::cancelled). A command that was already sent may still take
-/// effect; an unsent command never does.
-/// Executor: an operation continues on its caller's executor. The connection runs on a strand of the constructor's
-/// executor.
+/// Errors: each operation throws error(errc::session_backend_failed) if the server is unreachable, does not
+/// answer in time, ends the connection, refuses the operation or breaks a limit, or if too many operations
+/// wait already. The text names operation and cause, without data and password. insert() and replace() throw
+/// error(errc::invalid_session) for data that JSON cannot represent (numbers that are not finite), that has
+/// more than 200 levels, or that exceeds session_bytes.
+/// Cancellation (terminal): ends the wait with error(errc::cancelled). A command that was already sent may
+/// still take effect; an unsent command never does.
+/// Executor: an operation continues on its caller's executor. The connection runs on a strand of the
+/// constructor's executor.
 /// Thread safety: every function may be called from any thread, at any time.
-/// Lifetime: the execution context must outlive the backend. The backend must outlive every operation; session_store
-/// ensures that.
+/// Lifetime: the execution context must outlive the backend. The backend must outlive every operation;
+/// session_store ensures that.
 class SKEP_API redis_sessions final : public session_backend {
 public:
     /// Reads the TLS files; does not connect yet.
@@ -116,8 +117,8 @@ public:
     /// Removes expired sessions from the index. insert() does so as well, up to 100 sessions at a time.
     awaitable<session_sweep> sweep(std::size_t most) override;
 
-    /// Returns the usage of all services together; `expired` counts only the sessions that this backend removed from
-    /// the index.
+    /// Returns the usage of all services together; `expired` counts only the sessions that this backend
+    /// removed from the index.
     awaitable<session_usage> usage() override;
 
 private:

@@ -17,7 +17,8 @@ namespace skep {
 
 /// The answer to one call.
 struct reply {
-    /// Converts `value` to a T: see value_as. Throws error(errc::type_mismatch) with the place that does not fit.
+    /// Converts `value` to a T: see value_as. Throws error(errc::type_mismatch) with the place that does not
+    /// fit.
     template <class T>
     T as() const {
         error_info known;

@@ -32,7 +32,8 @@ struct chunk {
     boost::json::value value;      ///< the yielded value
     std::vector<blob> attachments; ///< `value` refers to them as {"$attachment": index}
 
-    /// Converts `value` to a T: see value_as. Throws error(errc::type_mismatch) with the place that does not fit.
+    /// Converts `value` to a T: see value_as. Throws error(errc::type_mismatch) with the place that does not
+    /// fit.
     template <class T>
     T as() const {
         return value_as<T>(value);
@@ -47,11 +48,12 @@ struct chunk {
 ///     }
 ///     show(stream.result().value);
 ///
-/// Back-pressure: a worker may be stream_options::window chunks and window_bytes bytes ahead of the consumer. Then
-/// its generator pauses until the consumer continues. Calls on other workers and other streams are not affected.
-/// Leaving: destroying the stream before its end, or cancel(), ends the generator in the worker. The generator gets
-/// an exception at its current position, so that its `finally` blocks run; then the worker takes the next call. A
-/// worker whose generator has not ended after cancel_grace is replaced.
+/// Back-pressure: a worker may be stream_options::window chunks and window_bytes bytes ahead of the consumer.
+/// Then its generator pauses until the consumer continues. Calls on other workers and other streams are not
+/// affected.
+/// Leaving: destroying the stream before its end, or cancel(), ends the generator in the worker. The
+/// generator gets an exception at its current position, so that its `finally` blocks run; then the worker
+/// takes the next call. A worker whose generator has not ended after cancel_grace is replaced.
 /// Thread safety: none. At most one next() at a time, on any executor.
 /// Lifetime: the stream may outlive its pool, but not the pool's execution context.
 class SKEP_API reply_stream {
@@ -62,15 +64,16 @@ public:
     reply_stream& operator=(reply_stream&&) noexcept;
     ~reply_stream();
 
-    /// Returns the next chunk, in the order of sending, or an empty optional after the last chunk. Chunks that have
-    /// arrived come before the error that ended the stream; after cancel(), every next() fails.
-    /// Errors, repeated by each further next(): remote_error (the generator's exception), timeout (the request's
-    /// timeout or deadline passed, or its idle_timeout passed without a chunk although the worker could send one),
-    /// worker_lost, cancelled, shutting_down. After its first chunk, a stream is never sent again, even if it is
-    /// idempotent.
-    /// Cancellation (all types): the wait ends with cancelled. The stream continues, and the next call returns a
-    /// chunk that arrived meanwhile. Exception: if both sides of a `||` complete at the same time, the operator drops
-    /// the second result, which may be a chunk. To limit the wait, use the request's idle_timeout.
+    /// Returns the next chunk, in the order of sending, or an empty optional after the last chunk. Chunks
+    /// that have arrived come before the error that ended the stream; after cancel(), every next() fails.
+    /// Errors, repeated by each further next(): remote_error (the generator's exception), timeout (the
+    /// request's timeout or deadline passed, or its idle_timeout passed without a chunk although the worker
+    /// could send one), worker_lost, cancelled, shutting_down. After its first chunk, a stream is never sent
+    /// again, even if it is idempotent.
+    /// Cancellation (all types): the wait ends with cancelled. The stream continues, and the next call
+    /// returns a chunk that arrived meanwhile. Exception: if both sides of a `||` complete at the same time,
+    /// the operator drops the second result, which may be a chunk. To limit the wait, use the request's
+    /// idle_timeout.
     boost::asio::awaitable<std::optional<chunk>> next();
     template <class CompletionToken>
     auto next(CompletionToken&& token) {
@@ -91,12 +94,12 @@ public:
     /// Throws std::logic_error before next() has returned an empty optional.
     const reply& result() const;
 
-    /// Leaves the stream, as the destructor does; later calls of next() fail with cancelled. Does nothing after the
-    /// end of the stream.
+    /// Leaves the stream, as the destructor does; later calls of next() fail with cancelled. Does nothing
+    /// after the end of the stream.
     void cancel();
 
-    /// Returns the executor of the stream's pool, the default for handlers. Returns the system executor if the stream
-    /// is empty or its pool is gone.
+    /// Returns the executor of the stream's pool, the default for handlers. Returns the system executor if
+    /// the stream is empty or its pool is gone.
     boost::asio::any_io_executor get_executor() const noexcept;
 
 private:

@@ -26,8 +26,9 @@ namespace skep {
 
 struct request_extras;
 
-/// One call to a worker: a command, its arguments by name, and time limits. Command, session, correlation id and each
-/// key of the metadata have at most 256 bytes. A plain value. Every setter works on a named request and in a chain:
+/// One call to a worker: a command, its arguments by name, and time limits. Command, session, correlation id
+/// and each key of the metadata have at most 256 bytes. A plain value. Every setter works on a named request
+/// and in a chain:
 ///
 ///     skep::request req = skep::request("predict").arg("text", text).timeout(2s);
 class SKEP_API request {
@@ -38,8 +39,8 @@ public:
     explicit request(std::string command, boost::json::value args = boost::json::object());
 
     /// Replaces all arguments by the members of a JSON object. `all`: the object, or any type that
-    /// boost::json::value_from converts to an object: a struct described by BOOST_DESCRIBE_STRUCT, a map, or a type
-    /// with its own tag_invoke.
+    /// boost::json::value_from converts to an object: a struct described by BOOST_DESCRIBE_STRUCT, a map, or
+    /// a type with its own tag_invoke.
     /// Throws error(errc::invalid_request) if `all` does not become an object.
     request& args(boost::json::value all) &;
     template <class T>
@@ -54,66 +55,70 @@ public:
         return arg(key, boost::json::value_from(value));
     }
 
-    /// Sends bytes beside the JSON, without encoding. The worker receives attachments in the order of attach(). A
-    /// blob is moved; a copied blob shares its bytes. A std::vector<std::byte> that is moved in keeps its memory.
-    /// Text and other contiguous ranges of std::byte or unsigned char are copied.
+    /// Sends bytes beside the JSON, without encoding. The worker receives attachments in the order of
+    /// attach(). A blob is moved; a copied blob shares its bytes. A std::vector<std::byte> that is moved in
+    /// keeps its memory. Text and other contiguous ranges of std::byte or unsigned char are copied.
     request& attach(blob bytes) &;
     request& attach(std::vector<std::byte>&& bytes) & { return attach(blob(std::move(bytes))); }
     request& attach(std::string_view bytes) &;
     request& attach(std::span<const std::byte> bytes) &;
     request& attach(std::span<const unsigned char> bytes) &;
 
-    /// Sets the session of the call. The id travels to the worker with the call. Calls of one session go to the same
-    /// worker, as far as affinity() requires.
+    /// Sets the session of the call. The id travels to the worker with the call. Calls of one session go to
+    /// the same worker, as far as affinity() requires.
     request& session(std::string id) &;
 
-    /// Sets how strictly the call is bound to the worker of its session. Default: pool_config::affinity. A call with
-    /// affinity() and without session() fails with invalid_request.
+    /// Sets how strictly the call is bound to the worker of its session. Default: pool_config::affinity. A
+    /// call with affinity() and without session() fails with invalid_request.
     request& affinity(affinity_mode mode) &;
 
-    /// Sets the pool of a pool_manager that runs the call. Default: the manager's default pool. A pool of another
-    /// name fails the call with invalid_request.
+    /// Sets the pool of a pool_manager that runs the call. Default: the manager's default pool. A pool of
+    /// another name fails the call with invalid_request.
     request& pool(std::string name) &;
 
-    /// Limits the whole call: waiting, dispatch and execution. 0 = no limit. Default: command_options::timeout of the
-    /// command in pool_config::commands, or else pool_config::request_timeout.
+    /// Limits the whole call: waiting, dispatch and execution. 0 = no limit. Default:
+    /// command_options::timeout of the command in pool_config::commands, or else
+    /// pool_config::request_timeout.
     request& timeout(duration limit) &;
 
-    /// Limits the wait for each chunk of a stream. Only time in which the worker may send a chunk counts. 0 = no
-    /// limit. Default: command_options::idle_timeout of the command in pool_config::commands, or else
+    /// Limits the wait for each chunk of a stream. Only time in which the worker may send a chunk counts. 0 =
+    /// no limit. Default: command_options::idle_timeout of the command in pool_config::commands, or else
     /// pool_config::stream.idle_timeout. A call that is no stream fails with invalid_request.
     request& idle_timeout(duration limit) &;
 
     /// Limits the whole call by a point in time. The earlier of deadline() and timeout() applies.
     request& deadline(time_point moment) &;
 
-    /// Limits the wait for a free worker. 0 = no separate limit. Default: command_options::queue_timeout of the
-    /// command in pool_config::commands, or else pool_config::queue.timeout.
+    /// Limits the wait for a free worker. 0 = no separate limit. Default: command_options::queue_timeout of
+    /// the command in pool_config::commands, or else pool_config::queue.timeout.
     request& queue_timeout(duration limit) &;
 
-    /// Declares that running the call twice does no harm. If true, the call may be sent again after its worker has
-    /// died. Default: command_options::idempotent of the command in pool_config::commands, or else false.
+    /// Declares that running the call twice does no harm. If true, the call may be sent again after its
+    /// worker has died. Default: command_options::idempotent of the command in pool_config::commands, or else
+    /// false.
     request& idempotent(bool value) &;
 
-    /// Adds a tool that the worker's code can call during this call. For this call, replaces the pool's tool of the
-    /// same name.
-    /// Throws error(errc::invalid_request) if `name` is not [A-Za-z0-9][A-Za-z0-9_.-]* of at most 64 characters, or
-    /// the handler is empty.
+    /// Adds a tool that the worker's code can call during this call. For this call, replaces the pool's tool
+    /// of the same name.
+    /// Throws error(errc::invalid_request) if `name` is not [A-Za-z0-9][A-Za-z0-9_.-]* of at most 64
+    /// characters, or the handler is empty.
     request& tool(std::string name, tool_handler handler) &;
 
-    /// Calls `handler` when the worker's code reports progress. Calls of the handler do not overlap. If reports
-    /// arrive faster than the handler runs, only the newest report is delivered. The last call ends before execute()
-    /// completes or the stream ends. The handler must not block; its exceptions are dropped. Each call has its own
-    /// copy of the handler; if copying throws, the call fails with errc::invalid_request.
-    /// Executor: the associated executor of the operation's completion handler; in a coroutine, the coroutine's
-    /// executor.
+    /// Calls `handler` when the worker's code reports progress. Calls of the handler do not overlap. If
+    /// reports arrive faster than the handler runs, only the newest report is delivered. The last call ends
+    /// before execute() completes or the stream ends. The handler must not block; its exceptions are dropped.
+    /// Each call has its own copy of the handler; if copying throws, the call fails with
+    /// errc::invalid_request.
+    /// Executor: the associated executor of the operation's completion handler; in a coroutine, the
+    /// coroutine's executor.
     request& on_progress(progress_handler handler) &;
 
-    /// Sets the id that connects the log lines of caller and worker. The reply carries the id. Default: a generated
-    /// id.
+    /// Sets the id that connects the log lines of caller and worker. The reply carries the id. Default: a
+    /// generated id.
     request& correlation_id(std::string id) &;
 
-    /// Adds or replaces one metadata value: free-form data for the worker's code, separate from the arguments.
+    /// Adds or replaces one metadata value: free-form data for the worker's code, separate from the
+    /// arguments.
     request& metadata(std::string_view key, boost::json::value value) &;
     template <class T>
     request& metadata(std::string_view key, const T& value) & {

@@ -23,8 +23,8 @@ SKEP_API boost::asio::awaitable<void> pause(duration length);
 
 } // namespace detail
 
-/// Awaits `operation()` until an attempt succeeds or `policy` allows no further attempt after a skep::error. Returns
-/// the result of the operation. `operation()` returns an awaitable with a result.
+/// Awaits `operation()` until an attempt succeeds or `policy` allows no further attempt after a skep::error.
+/// Returns the result of the operation. `operation()` returns an awaitable with a result.
 ///
 ///     auto call = [&] { return pool.execute(req); };
 ///     auto trying = skep::retry(skep::retry_policy(), call);
@@ -32,7 +32,8 @@ SKEP_API boost::asio::awaitable<void> pause(duration length);
 ///
 /// Throws the error of the last attempt. Passes other exceptions on without a further attempt. Throws
 /// std::logic_error for an empty awaitable.
-/// Cancellation: during an attempt, as the operation; during a wait (all types), the wait ends with errc::cancelled.
+/// Cancellation: during an attempt, as the operation; during a wait (all types), the wait ends with
+/// errc::cancelled.
 /// Executor: the caller's.
 template <class Operation>
 std::invoke_result_t<Operation&> retry(retry_policy policy, Operation operation) {

@@ -14,8 +14,9 @@
 
 namespace skep {
 
-/// Decides whether a failed operation is tried again, and after how long a wait. Default: up to 3 attempts; waits of
-/// 100, 200, 400, 800 and 1600 ms, each varied by up to 25 %; only for errors that may pass by themselves.
+/// Decides whether a failed operation is tried again, and after how long a wait. Default: up to 3 attempts;
+/// waits of 100, 200, 400, 800 and 1600 ms, each varied by up to 25 %; only for errors that may pass by
+/// themselves.
 ///
 /// A plain value without clock and timers. Every setter works on a named policy and in a chain.
 /// Throws, from setters with a range: error(errc::invalid_config) with field, value and rule.
@@ -29,10 +30,12 @@ public:
     /// Sets the number of attempts, including the first, 1..1000.
     retry_policy& attempts(int most) &;
 
-    /// Sets the waits after the first, second, ... failure: 1..1000 waits, each 0..24 h. The last wait repeats.
+    /// Sets the waits after the first, second, ... failure: 1..1000 waits, each 0..24 h. The last wait
+    /// repeats.
     retry_policy& backoff(std::vector<duration> waits) &;
 
-    /// Sets waits that begin with `first`, 0..24 h, and are multiplied by `factor`, 1..100, after each failure.
+    /// Sets waits that begin with `first`, 0..24 h, and are multiplied by `factor`, 1..100, after each
+    /// failure.
     retry_policy& exponential_backoff(duration first, double factor = 2) &;
 
     /// Limits each wait, 0..24 h. Default: 30 s.
@@ -55,7 +58,8 @@ public:
     retry_policy&& jitter(double share) && { return std::move(jitter(share)); }
     retry_policy&& when(condition is_worth_it) && { return std::move(when(std::move(is_worth_it))); }
 
-    /// Returns the wait before the next attempt after `attempt_count` failed attempts, the last with `failure`.
+    /// Returns the wait before the next attempt after `attempt_count` failed attempts, the last with
+    /// `failure`.
     /// Returns an empty optional if no further attempt is due. `random`: uniform in [0, 1).
     std::optional<duration> wait_after(int attempt_count, const error& failure, double random) const;
 

@@ -13,23 +13,26 @@
 
 namespace skep {
 
-/// Runs a program around one pool: starts the pool, runs `main(pool)` to its end, and shuts the pool down, however
-/// `main` ended. Blocks the calling thread and runs everything on it, in an io_context of its own. `main` runs on the
-/// executor of this io_context.
+/// Runs a program around one pool: starts the pool, runs `main(pool)` to its end, and shuts the pool down,
+/// however
+/// `main` ended. Blocks the calling thread and runs everything on it, in an io_context of its own. `main`
+/// runs on the executor of this io_context.
 ///
-/// Signals: the first SIGINT or SIGTERM starts a drain. Waits of `main` end by cancellation (total), except waits for
-/// running calls. Running calls may finish within stop.drain_timeout, and new calls fail with errc::shutting_down.
-/// From then on, each co_await of `main` itself throws, as Asio specifies for a cancelled coroutine. Therefore work
-/// on the answers of running calls belongs into coroutines that `main` spawns. After a signal, the outcome of `main`
-/// is ignored. A second signal, at least 200 ms later, has the effect that it had before run(). run() restores both
-/// signals at its end. A signal that was ignored before run() stays ignored.
+/// Signals: the first SIGINT or SIGTERM starts a drain. Waits of `main` end by cancellation (total), except
+/// waits for running calls. Running calls may finish within stop.drain_timeout, and new calls fail with
+/// errc::shutting_down. From then on, each co_await of `main` itself throws, as Asio specifies for a
+/// cancelled coroutine. Therefore work on the answers of running calls belongs into coroutines that `main`
+/// spawns. After a signal, the outcome of `main` is ignored. A second signal, at least 200 ms later, has the
+/// effect that it had before run(). run() restores both signals at its end. A signal that was ignored before
+/// run() stays ignored.
 ///
-/// Shutdown: after the end of the pool, `main` and its spawned coroutines have one second to send their last answers.
-/// The coroutines that remain are then destroyed, after the pool and before `main`: their destructors must not touch
-/// the pool.
+/// Shutdown: after the end of the pool, `main` and its spawned coroutines have one second to send their last
+/// answers. The coroutines that remain are then destroyed, after the pool and before `main`: their
+/// destructors must not touch the pool.
 ///
 /// Returns the exit status for the program's main(): 0, or 130 after SIGINT.
-/// Throws the errors of start(), errc::invalid_config, and the exceptions of `main` unless a signal came first.
+/// Throws the errors of start(), errc::invalid_config, and the exceptions of `main` unless a signal came
+/// first.
 SKEP_API int run(pool_config config, std::function<boost::asio::awaitable<void>(pool&)> main);
 
 } // namespace skep

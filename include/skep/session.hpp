@@ -24,12 +24,13 @@
 
 namespace skep {
 
-/// The data of a session: facts (metadata), and programs. A program is any value that the caller has prepared for
-/// later calls, under a name. A plain value; its setters work on a named object and in a chain. Not thread-safe.
+/// The data of a session: facts (metadata), and programs. A program is any value that the caller has prepared
+/// for later calls, under a name. A plain value; its setters work on a named object and in a chain. Not
+/// thread-safe.
 class SKEP_API session_data {
 public:
-    /// Sets the lifetime of the session after each access, 1 ms..365 days; 0 = session_options::ttl. The store checks
-    /// the range.
+    /// Sets the lifetime of the session after each access, 1 ms..365 days; 0 = session_options::ttl. The
+    /// store checks the range.
     session_data& ttl(duration idle) & noexcept;
     duration ttl() const noexcept { return ttl_; }
 
@@ -51,7 +52,8 @@ public:
         return put_program(name, boost::json::value_from(program));
     }
 
-    /// Returns the program, or null if no program has that name. The pointer is valid until this object changes.
+    /// Returns the program, or null if no program has that name. The pointer is valid until this object
+    /// changes.
     const boost::json::value* program(std::string_view name) const noexcept;
     const boost::json::object& programs() const noexcept { return programs_; }
 
@@ -97,8 +99,9 @@ struct SKEP_API session_state : boost::intrusive_ref_counter<session_state> {
 
 } // namespace detail
 
-/// Snapshot of a session at the time of a read. Later changes in the store do not appear in it. A plain value: copies
-/// are cheap, because they share the data of the session. Distinct copies may be used on different threads.
+/// Snapshot of a session at the time of a read. Later changes in the store do not appear in it. A plain
+/// value: copies are cheap, because they share the data of the session. Distinct copies may be used on
+/// different threads.
 class SKEP_API session {
 public:
     /// A moment of the system clock; this clock may jump.
@@ -116,8 +119,8 @@ public:
     /// Returns the time of the last access: created_at() plus the time until the access by a monotonic clock.
     wall_time last_accessed() const noexcept;
 
-    /// Return the time since the creation, and the time since the last access before the read. The idle time is 0
-    /// if the read itself was an access.
+    /// Return the time since the creation, and the time since the last access before the read. The idle time
+    /// is 0 if the read itself was an access.
     duration age() const noexcept { return age_; }
     duration idle_time() const noexcept { return idle_time_; }
 
@@ -129,14 +132,14 @@ public:
     const boost::json::object& metadata() const noexcept { return data().metadata(); }
     const boost::json::object& programs() const noexcept { return data().programs(); }
 
-    /// Returns the program, or null if no program has that name. The pointer is valid as long as this session or a
-    /// copy.
+    /// Returns the program, or null if no program has that name. The pointer is valid as long as this session
+    /// or a copy.
     const boost::json::value* program(std::string_view name) const noexcept { return data().program(name); }
 
-    /// Returns the last worker of the session, or an empty optional. The last worker is the newest of: the worker
-    /// that was sent the session's last call, the worker that the session was bound to or checked out with, the
-    /// worker that session_store::record_worker() named. The worker may have ended. With a backend that several
-    /// services share, the worker may be another service's.
+    /// Returns the last worker of the session, or an empty optional. The last worker is the newest of: the
+    /// worker that was sent the session's last call, the worker that the session was bound to or checked out
+    /// with, the worker that session_store::record_worker() named. The worker may have ended. With a backend
+    /// that several services share, the worker may be another service's.
     std::optional<worker_id> last_worker_id() const {
         return last_worker_ ? std::optional(*last_worker_) : std::nullopt;
     }
@@ -144,8 +147,8 @@ public:
     /// Returns the approximate memory of the session, in bytes.
     std::size_t memory_bytes() const noexcept;
 
-    /// For a session_backend: constructs the snapshot of a session at the time of the read. `version` identifies the
-    /// state of the session: see session_backend::replace.
+    /// For a session_backend: constructs the snapshot of a session at the time of the read. `version`
+    /// identifies the state of the session: see session_backend::replace.
     session(boost::intrusive_ptr<const detail::session_state> state, duration age, duration idle_time,
             std::uint64_t version) noexcept;
     session(std::string id, session_data data, wall_time created_at, duration age, duration idle_time,
@@ -154,8 +157,8 @@ public:
     /// Returns the version of the session: see session_backend::replace.
     std::uint64_t version() const noexcept { return version_; }
 
-    /// For a session_backend: sets the worker that session_backend::record_worker() has stored; null if there is
-    /// none.
+    /// For a session_backend: sets the worker that session_backend::record_worker() has stored; null if there
+    /// is none.
     void set_last_worker(std::shared_ptr<const worker_id> id) noexcept { last_worker_ = std::move(id); }
 
 private:

@@ -49,17 +49,18 @@ struct session_usage {
     std::size_t memory_bytes = 0; ///< approximate memory of the sessions in this process
 };
 
-/// Storage of a session_store; the default storage is in this process. A remote backend needs a key-value store with
-/// expiring keys and an atomic compare-and-swap: a script, or a transaction that watches the key.
+/// Storage of a session_store; the default storage is in this process. A remote backend needs a key-value
+/// store with expiring keys and an atomic compare-and-swap: a script, or a transaction that watches the key.
 ///
-/// Expiry: a session has expired once it has not been accessed for longer than its ttl. From that moment on no
-/// function finds the session, even if it still takes memory. The backend's clock decides; it is monotonic.
+/// Expiry: a session has expired once it has not been accessed for longer than its ttl. From that moment on
+/// no function finds the session, even if it still takes memory. The backend's clock decides; it is
+/// monotonic.
 ///
 /// Thread safety: every function may be called from any thread, at any time.
 /// Lifetime: the store keeps the backend alive until the last operation of the store has ended.
 /// Executor: the caller's.
-/// Cancellation: a function that waits ends its wait on cancellation (terminal) by throwing error(errc::cancelled);
-/// its effect may have happened by then.
+/// Cancellation: a function that waits ends its wait on cancellation (terminal) by throwing
+/// error(errc::cancelled); its effect may have happened by then.
 /// Errors: any other exception ends the store's operation and reaches its caller. Throw skep::error.
 class SKEP_API session_backend {
 public:
@@ -71,41 +72,44 @@ public:
 
     virtual ~session_backend();
 
-    /// Stores a new session. If a session with that id exists, touches it and returns it instead. Refuses a new
-    /// session if the backend holds `quota` sessions or more; sessions that expired more than a second ago do not
-    /// count. `data` has a ttl.
+    /// Stores a new session. If a session with that id exists, touches it and returns it instead. Refuses a
+    /// new session if the backend holds `quota` sessions or more; sessions that expired more than a second
+    /// ago do not count. `data` has a ttl.
     virtual awaitable<session_insertion> insert(std::string id, session_data data,
                                                 session::wall_time created_at, std::size_t quota) = 0;
 
     /// Returns the session with its version, or an empty optional if no unexpired session has that id.
     virtual awaitable<std::optional<session>> find(std::string id, session_access access) = 0;
 
-    /// Replaces the data of the session by `data` and touches the session, if its version is still the version of
-    /// `old_session`. Otherwise does nothing. Gives the session a new version that no session with that id has had
-    /// before, including removed sessions.
+    /// Replaces the data of the session by `data` and touches the session, if its version is still the
+    /// version of
+    /// `old_session`. Otherwise does nothing. Gives the session a new version that no session with that id
+    /// has had before, including removed sessions.
     virtual awaitable<session_replacement> replace(session old_session, session_data data) = 0;
 
-    /// Does the same as find(id, session_access::touch) without returning the data. Returns false if no unexpired
-    /// session has that id.
+    /// Does the same as find(id, session_access::touch) without returning the data. Returns false if no
+    /// unexpired session has that id.
     virtual awaitable<bool> touch(std::string id) = 0;
 
-    /// Touches the session and stores `worker` as its last worker: see session::set_last_worker. replace() keeps the
-    /// last worker. The default implementation only calls touch(): sessions of such a backend have no last worker.
+    /// Touches the session and stores `worker` as its last worker: see session::set_last_worker. replace()
+    /// keeps the last worker. The default implementation only calls touch(): sessions of such a backend have
+    /// no last worker.
     virtual awaitable<bool> record_worker(std::string id, worker_id worker);
 
     /// Removes the session. Returns false if no unexpired session has that id.
     virtual awaitable<bool> remove(std::string id) = 0;
 
-    /// Frees expired sessions, or a part of them. Looks at most at `most` sessions, so that other operations do not
-    /// wait long. Has nothing to do if keys expire by themselves.
+    /// Frees expired sessions, or a part of them. Looks at most at `most` sessions, so that other operations
+    /// do not wait long. Has nothing to do if keys expire by themselves.
     virtual awaitable<session_sweep> sweep(std::size_t most) = 0;
 
     /// Returns the number of sessions and their memory.
     virtual awaitable<session_usage> usage() = 0;
 
-    /// Registers `handler`. The backend calls it whenever it drops an expired session, with the time of expiry, on
-    /// any thread; the handler neither blocks nor throws. on_expiry() is called once, before any other function. A
-    /// backend whose keys expire by themselves need not call the handler; the default implementation does nothing.
+    /// Registers `handler`. The backend calls it whenever it drops an expired session, with the time of
+    /// expiry, on any thread; the handler neither blocks nor throws. on_expiry() is called once, before any
+    /// other function. A backend whose keys expire by themselves need not call the handler; the default
+    /// implementation does nothing.
     virtual void on_expiry(expiry_handler handler);
 
 protected:

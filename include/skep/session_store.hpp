@@ -35,13 +35,13 @@ struct session_options {
     duration cleanup_interval = std::chrono::seconds(60); ///< interval of cleanup_expired(), 10 ms..24 h
     std::size_t quota = 10'000;                           ///< unexpired sessions at a time, 1..10,000,000
 
-    /// Called with the number of sessions when it reaches 80 % of the quota. Called again only after the number was
-    /// below 70 % in between. Runs within create(), on the thread of the caller that created the session. Must not
-    /// block; exceptions are dropped.
+    /// Called with the number of sessions when it reaches 80 % of the quota. Called again only after the
+    /// number was below 70 % in between. Runs within create(), on the thread of the caller that created the
+    /// session. Must not block; exceptions are dropped.
     std::function<void(std::size_t count, std::size_t quota)> on_quota_warning;
 
-    /// Receives the events of sessions that are created, removed, or found to have expired in this process. Null: the
-    /// bus of the pool_manager; without a manager, the events are dropped.
+    /// Receives the events of sessions that are created, removed, or found to have expired in this process.
+    /// Null: the bus of the pool_manager; without a manager, the events are dropped.
     std::shared_ptr<event_bus> events;
 };
 
@@ -55,28 +55,30 @@ struct session_store_stats {
     std::size_t memory_bytes = 0;   ///< approximate memory of the sessions in this process
 };
 
-/// State that outlives a call: data about a user, a conversation or a job, under an id that the caller chooses. A
-/// session expires when it has not been accessed for its ttl. From that moment on, no operation finds the session.
+/// State that outlives a call: data about a user, a conversation or a job, under an id that the caller
+/// chooses. A session expires when it has not been accessed for its ttl. From that moment on, no operation
+/// finds the session.
 ///
 ///     skep::session_store store;
 ///     co_await store.create("user-42");
 ///     auto count_visit = [](skep::session_data& data) { data.metadata("visits", 1); };
 ///     co_await store.update("user-42", count_visit);
 ///
-/// Completion: every operation takes a completion token as its last argument. An operation without a token returns an
-/// awaitable for co_await, and does nothing before it is awaited. The signature is void(std::exception_ptr, T), or
-/// void(std::exception_ptr) for an operation without a result; with as_result, the signature is void(result<T>).
+/// Completion: every operation takes a completion token as its last argument. An operation without a token
+/// returns an awaitable for co_await, and does nothing before it is awaited. The signature is
+/// void(std::exception_ptr, T), or void(std::exception_ptr) for an operation without a result; with
+/// as_result, the signature is void(result<T>).
 /// Ids: 1..256 bytes of UTF-8.
 /// Errors: each operation throws error(errc::invalid_session) for an invalid id. Exceptions of a custom
 /// session_backend pass through.
-/// Cancellation (terminal): the operation ends with error(errc::cancelled). With sessions in this process, operations
-/// hardly wait: update(), cleanup_expired(), and a create() that must search for a free place yield to the executor
-/// now and then, and check for cancellation at these points. With a custom backend, each operation can be cancelled
-/// during a wait for the backend.
-/// Executor: a handler runs on its associated executor, by default the system executor. A coroutine resumes on its
-/// own executor.
-/// Thread safety: every function may be called from any thread. Operations on one session are atomic and totally
-/// ordered.
+/// Cancellation (terminal): the operation ends with error(errc::cancelled). With sessions in this process,
+/// operations hardly wait: update(), cleanup_expired(), and a create() that must search for a free place
+/// yield to the executor now and then, and check for cancellation at these points. With a custom backend,
+/// each operation can be cancelled during a wait for the backend.
+/// Executor: a handler runs on its associated executor, by default the system executor. A coroutine resumes
+/// on its own executor.
+/// Thread safety: every function may be called from any thread. Operations on one session are atomic and
+/// totally ordered.
 /// Lifetime: the store may be destroyed while operations are in progress; these operations complete.
 class SKEP_API session_store {
 public:
@@ -91,7 +93,8 @@ public:
     session_store(const session_store&) = delete;
     session_store& operator=(const session_store&) = delete;
 
-    /// Creates a session that holds `initial`, or finds the existing session with that id. Returns the session.
+    /// Creates a session that holds `initial`, or finds the existing session with that id. Returns the
+    /// session.
     /// `initial` does not change an existing session. Counts as an access.
     /// Errors: invalid_session (also for a ttl out of range), session_quota_exceeded.
     awaitable<session> create(std::string id, session_data initial = {});
@@ -114,13 +117,13 @@ public:
         return begin(std::forward<CompletionToken>(token), peek(std::move(id)));
     }
 
-    /// Applies `change` to the session's data atomically. Returns the changed session. Counts as an access. If the
-    /// operation fails, or is cancelled between two calls of `change`, the session is unchanged.
-    /// `change`: called on the caller's executor, without a lock. Must not block, and must have no effect except on
-    /// its argument: if another update changes the session meanwhile, `change` is called again with the newer data,
-    /// up to 10,000 times. Exceptions of `change` end the operation.
-    /// Errors: session_not_found, invalid_session (for a ttl out of range), session_backend_failed (each attempt met
-    /// another update).
+    /// Applies `change` to the session's data atomically. Returns the changed session. Counts as an access.
+    /// If the operation fails, or is cancelled between two calls of `change`, the session is unchanged.
+    /// `change`: called on the caller's executor, without a lock. Must not block, and must have no effect
+    /// except on its argument: if another update changes the session meanwhile, `change` is called again with
+    /// the newer data, up to 10,000 times. Exceptions of `change` end the operation.
+    /// Errors: session_not_found, invalid_session (for a ttl out of range), session_backend_failed (each
+    /// attempt met another update).
     awaitable<session> update(std::string id, std::function<void(session_data&)> change);
     template <class CompletionToken>
     auto update(std::string id, std::function<void(session_data&)> change, CompletionToken&& token) {
@@ -134,9 +137,9 @@ public:
         return begin(std::forward<CompletionToken>(token), touch(std::move(id)));
     }
 
-    /// Stores `worker` as the session's last_worker_id(), and restarts the idle time of the session. Pools with this
-    /// store do so for every call and every pool::bind_session(). Does not bind the session to that worker. Returns
-    /// false if no unexpired session has that id.
+    /// Stores `worker` as the session's last_worker_id(), and restarts the idle time of the session. Pools
+    /// with this store do so for every call and every pool::bind_session(). Does not bind the session to that
+    /// worker. Returns false if no unexpired session has that id.
     /// Errors and cancellation: as touch().
     awaitable<bool> record_worker(std::string id, worker_id worker);
     template <class CompletionToken>
@@ -160,8 +163,8 @@ public:
                      put_program(std::move(id), std::move(name), std::move(program)));
     }
 
-    /// Returns a copy of the program, or an empty optional if the session has no program of that name. Counts as an
-    /// access.
+    /// Returns a copy of the program, or an empty optional if the session has no program of that name. Counts
+    /// as an access.
     /// Errors: session_not_found.
     awaitable<std::optional<boost::json::value>> get_program(std::string id, std::string name);
     template <class CompletionToken>
@@ -169,7 +172,8 @@ public:
         return begin(std::forward<CompletionToken>(token), get_program(std::move(id), std::move(name)));
     }
 
-    /// Runs update() with session_data::delete_program. Returns false if the session has no program of that name.
+    /// Runs update() with session_data::delete_program. Returns false if the session has no program of that
+    /// name.
     /// Errors and cancellation: as update().
     awaitable<bool> delete_program(std::string id, std::string name);
     template <class CompletionToken>
@@ -177,11 +181,12 @@ public:
         return begin(std::forward<CompletionToken>(token), delete_program(std::move(id), std::move(name)));
     }
 
-    /// Frees the memory of expired sessions. Returns their number. Works in slices of much less than a millisecond,
-    /// and yields to the executor between slices. The owner of the store calls this function every
-    /// session_options::cleanup_interval; sessions expire without it, too.
+    /// Frees the memory of expired sessions. Returns their number. Works in slices of much less than a
+    /// millisecond, and yields to the executor between slices. The owner of the store calls this function
+    /// every session_options::cleanup_interval; sessions expire without it, too.
     /// Cancellation: sessions that were already swept stay swept.
-    /// Complexity: linear in the expired sessions plus the sessions that will expire within an eighth of their ttl.
+    /// Complexity: linear in the expired sessions plus the sessions that will expire within an eighth of
+    /// their ttl.
     awaitable<std::size_t> cleanup_expired();
     template <class CompletionToken>
     auto cleanup_expired(CompletionToken&& token) {

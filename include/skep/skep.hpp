@@ -2,11 +2,13 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 /// @file
-/// Umbrella header for host programs. Not included: headers of parts with a library of their own, such as skep/admin.hpp, and
-/// skep/worker_server.hpp, for workers in C++. Brings in neither the parser nor the serializer of Boost.JSON.
+/// Umbrella header for host programs. Not included: headers of parts with a library of their own, such as
+/// skep/admin.hpp, and skep/worker_server.hpp, for workers in C++. Brings in neither the parser nor the
+/// serializer of Boost.JSON.
 
 /// @namespace skep
-/// Pools of external worker processes for services on Boost.Asio. Where to begin: skep::pool, skep::request, skep::run.
+/// Pools of external worker processes for services on Boost.Asio. Where to begin: skep::pool, skep::request,
+/// skep::run.
 
 #pragma once
 

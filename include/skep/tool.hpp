@@ -34,8 +34,8 @@ struct tool_call {
     time_point deadline = time_point::max(); ///< the tool is cancelled at this time
 };
 
-/// The answer of a tool: any value that boost::json::value_from converts, and bytes. The value refers to bytes as
-/// {"$attachment": index}.
+/// The answer of a tool: any value that boost::json::value_from converts, and bytes. The value refers to
+/// bytes as {"$attachment": index}.
 struct tool_reply {
     tool_reply() = default;
     /// Constructs an answer from JSON and bytes.
@@ -49,8 +49,9 @@ struct tool_reply {
     std::vector<blob> attachments; ///< bytes for the worker's code
 };
 
-/// Exception by which a tool reports an error with a code to the worker's code. The worker's code gets skep.HostError
-/// with the same code, message and data. Any other exception of a tool becomes a skep.HostError without a code.
+/// Exception by which a tool reports an error with a code to the worker's code. The worker's code gets
+/// skep.HostError with the same code, message and data. Any other exception of a tool becomes a
+/// skep.HostError without a code.
 class SKEP_API tool_error : public std::runtime_error {
 public:
     /// `code`: for programs. `message`: for people. `data`: optional details.
@@ -67,17 +68,17 @@ private:
 
 /// A tool: a function of the host that the workers' code can call. See pool::register_tool and request::tool.
 ///
-/// Executor: each run of a tool has its own strand over the pool's executor. At most 16 tools run at a time for one
-/// call; further requests wait in the worker.
-/// Memory: answers to a worker that does not read take at most one frame (limits.frame_bytes), and 16 frames more for
-/// each call of the worker.
+/// Executor: each run of a tool has its own strand over the pool's executor. At most 16 tools run at a time
+/// for one call; further requests wait in the worker.
+/// Memory: answers to a worker that does not read take at most one frame (limits.frame_bytes), and 16 frames
+/// more for each call of the worker.
 /// Cancellation (terminal): the tool is cancelled when the call no longer needs its answer: the call has been
-/// answered or cancelled, the deadline has passed, or the worker has ended. A later answer is dropped. Shutdown waits
-/// a quarter of a second for the tool.
-/// Calls: a call that the tool makes in its own coroutine is an inner call of the call that the tool serves. The
-/// inner call gets the outer call's deadline unless its own is earlier, and the outer call's correlation id unless it
-/// has its own. It fails with errc::tool_cycle if the workers it waits for all wait for it, or for similar inner
-/// calls.
+/// answered or cancelled, the deadline has passed, or the worker has ended. A later answer is dropped.
+/// Shutdown waits a quarter of a second for the tool.
+/// Calls: a call that the tool makes in its own coroutine is an inner call of the call that the tool serves.
+/// The inner call gets the outer call's deadline unless its own is earlier, and the outer call's correlation
+/// id unless it has its own. It fails with errc::tool_cycle if the workers it waits for all wait for it, or
+/// for similar inner calls.
 using tool_handler =
     std::function<boost::asio::awaitable<tool_reply, boost::asio::any_io_executor>(tool_call)>;
 

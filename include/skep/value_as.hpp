@@ -141,10 +141,11 @@ std::optional<misfit> find_misfit(const boost::json::value& value) {
 
 } // namespace detail
 
-/// Converts `value` to a T by boost::json::value_to: numbers, text, containers, std::optional, structs described by
-/// BOOST_DESCRIBE_STRUCT, and types with their own tag_invoke.
+/// Converts `value` to a T by boost::json::value_to: numbers, text, containers, std::optional, structs
+/// described by BOOST_DESCRIBE_STRUCT, and types with their own tag_invoke.
 /// `info`: further members of the error.
-/// Throws error(errc::type_mismatch) with the place that does not fit, as a JSON pointer (RFC 6901), and the reason.
+/// Throws error(errc::type_mismatch) with the place that does not fit, as a JSON pointer (RFC 6901), and the
+/// reason.
 /// Thread safety: may be called from any thread.
 template <class T>
 T value_as(const boost::json::value& value, const error_info& info = {}) {

@@ -41,8 +41,8 @@ struct host_reply {
 /// One call, seen by its handler in a worker; see worker_server. Valid until the handler has ended.
 ///
 /// Thread safety: used where the handler runs, which is normally the server's executor. On a thread of
-/// worker_options::threads, everything except send() and call_host() may be called; these two are for coroutines.
-/// cancelled() may be called from any thread.
+/// worker_options::threads, everything except send() and call_host() may be called; these two are for
+/// coroutines. cancelled() may be called from any thread.
 class SKEP_API worker_call {
 public:
     worker_call(const worker_call&) = delete;
@@ -56,8 +56,8 @@ public:
     /// Returns the arguments by name: always an object.
     const boost::json::value& args() const noexcept;
 
-    /// Convert all arguments, or one argument, to a T, such as a struct described by BOOST_DESCRIBE_STRUCT. A missing
-    /// argument is a null.
+    /// Convert all arguments, or one argument, to a T, such as a struct described by BOOST_DESCRIBE_STRUCT. A
+    /// missing argument is a null.
     /// Throw invalid_arguments with the place that does not fit.
     template <class T>
     T args_as() const {
@@ -88,27 +88,28 @@ public:
     /// Returns the caller's metadata: see request::metadata.
     const boost::json::object& metadata() const noexcept;
 
-    /// Return the caller's deadline, and the time until then, never negative. Empty if the caller has no deadline.
+    /// Return the caller's deadline, and the time until then, never negative. Empty if the caller has no
+    /// deadline.
     std::optional<time_point> deadline() const noexcept;
     std::optional<duration> remaining() const noexcept;
 
-    /// Returns true if the caller no longer waits for the answer, or SIGTERM has arrived. For code that computes
-    /// without awaiting: the coroutine of the handler is also cancelled (terminal).
+    /// Returns true if the caller no longer waits for the answer, or SIGTERM has arrived. For code that
+    /// computes without awaiting: the coroutine of the handler is also cancelled (terminal).
     /// Thread safety: may be called from any thread.
     bool cancelled() const noexcept;
 
     /// Adds bytes to the result. Returns the reference for the result's value: {"$attachment": index}.
     boost::json::value attach(blob bytes);
 
-    /// Sends one chunk of a stream. `value` refers to the attachments as {"$attachment": index}. Waits while the
-    /// consumer is a window behind. Chunks sent within a millisecond share a write. At most one send() of a call at a
-    /// time.
-    /// If the caller takes no chunks, the worker collects up to 10,000 of them. The list of the chunks is then the
-    /// result of the call, and the handler's return value is dropped.
-    /// Throws operation_aborted (boost::system::system_error) once the call is cancelled. Throws std::exception if
-    /// the chunk cannot be sent: it exceeds a limit of the host, or holds text that is not UTF-8 or a number that is
-    /// not finite. If this exception leaves the handler, the call fails with skep.ResultTooLarge or
-    /// skep.UnserializableResult.
+    /// Sends one chunk of a stream. `value` refers to the attachments as {"$attachment": index}. Waits while
+    /// the consumer is a window behind. Chunks sent within a millisecond share a write. At most one send() of
+    /// a call at a time.
+    /// If the caller takes no chunks, the worker collects up to 10,000 of them. The list of the chunks is
+    /// then the result of the call, and the handler's return value is dropped.
+    /// Throws operation_aborted (boost::system::system_error) once the call is cancelled. Throws
+    /// std::exception if the chunk cannot be sent: it exceeds a limit of the host, or holds text that is not
+    /// UTF-8 or a number that is not finite. If this exception leaves the handler, the call fails with
+    /// skep.ResultTooLarge or skep.UnserializableResult.
     /// Cancellation (all types): the wait ends with operation_aborted, and the chunk is not sent.
     boost::asio::awaitable<void> send(boost::json::value value, std::vector<blob> attachments = {});
     template <class T>
@@ -117,19 +118,19 @@ public:
         return send(boost::json::value_from(value), std::move(attachments));
     }
 
-    /// Calls a tool of the host and returns its answer; see pool::register_tool. Any number of tools at a time; calls
-    /// beyond the host's limit wait. The deadline of the call also applies to the tool.
+    /// Calls a tool of the host and returns its answer; see pool::register_tool. Any number of tools at a
+    /// time; calls beyond the host's limit wait. The deadline of the call also applies to the tool.
     /// `args`: an object with the arguments by name.
-    /// Throws host_tool_error; operation_aborted once the call is cancelled; std::invalid_argument if `args` is not
-    /// an object; the exceptions of send() for data that cannot be sent.
+    /// Throws host_tool_error; operation_aborted once the call is cancelled; std::invalid_argument if `args`
+    /// is not an object; the exceptions of send() for data that cannot be sent.
     /// Cancellation (all types): the wait ends with operation_aborted; the tool continues.
     boost::asio::awaitable<host_reply> call_host(std::string name,
                                                  boost::json::value args = boost::json::object(),
                                                  std::vector<blob> attachments = {});
 
-    /// Reports the handler's progress to the caller. Never waits, so a loop may report as often as it likes. The
-    /// first report is sent at once, further reports at most every 20 ms, newest first; the last report is always
-    /// sent, before the answer.
+    /// Reports the handler's progress to the caller. Never waits, so a loop may report as often as it likes.
+    /// The first report is sent at once, further reports at most every 20 ms, newest first; the last report
+    /// is always sent, before the answer.
     /// `fraction`: 0..1; values outside are clamped. `text`: cut after 4 KiB.
     /// Throws std::invalid_argument if `fraction` is not a number.
     void progress(double fraction, std::string_view text = {});

@@ -16,9 +16,9 @@ namespace skep {
 ///
 ///     throw skep::worker_error("bad_image", "not an image", {{"size", 3}});
 ///
-/// The caller gets the code, for programs; the message, for people; and the data. Data that cannot be sent is left
-/// out, and the message says so. The caller sees the type "skep.Error", or the C++ name of a derived class. Every
-/// other exception counts as the worker's own failure; the caller sees its C++ type and what().
+/// The caller gets the code, for programs; the message, for people; and the data. Data that cannot be sent is
+/// left out, and the message says so. The caller sees the type "skep.Error", or the C++ name of a derived
+/// class. Every other exception counts as the worker's own failure; the caller sees its C++ type and what().
 class SKEP_API worker_error : public std::runtime_error {
 public:
     /// Throws std::invalid_argument unless `code` takes 1 to 128 bytes and is UTF-8.
@@ -42,9 +42,9 @@ public:
     ~invalid_arguments() override;
 };
 
-/// Thrown by worker_call::call_host() if the host's tool failed, or no tool has that name. Its text has all details. An
-/// instance that leaves the handler becomes an error of type "skep.HostError" for the caller, regardless of the
-/// cause.
+/// Thrown by worker_call::call_host() if the host's tool failed, or no tool has that name. Its text has all
+/// details. An instance that leaves the handler becomes an error of type "skep.HostError" for the caller,
+/// regardless of the cause.
 class SKEP_API host_tool_error : public std::runtime_error {
 public:
     /// For worker_call::call_host(), and for tests of code that catches the exception.
@@ -52,13 +52,14 @@ public:
                     boost::json::value data);
     ~host_tool_error() override;
 
-    /// Returns the type of the tool's exception, as the host names it; "skep.UnknownTool" if no tool has that name.
+    /// Returns the type of the tool's exception, as the host names it; "skep.UnknownTool" if no tool has that
+    /// name.
     const std::string& type() const noexcept { return type_; }
     /// Returns the message, for people.
     const std::string& message() const noexcept { return message_; }
 
-    /// Return code and data of an error that the tool blames on its caller, the worker's code; otherwise the code is
-    /// empty and the data is null.
+    /// Return code and data of an error that the tool blames on its caller, the worker's code; otherwise the
+    /// code is empty and the data is null.
     const std::string& code() const noexcept { return code_; }
     const boost::json::value& data() const noexcept { return data_; }
 

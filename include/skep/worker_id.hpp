@@ -13,8 +13,8 @@
 
 namespace skep {
 
-/// Identifies one incarnation of one worker slot of a pool. An id is never reused: the process that replaces a lost
-/// worker has the same slot and the next generation.
+/// Identifies one incarnation of one worker slot of a pool. An id is never reused: the process that replaces
+/// a lost worker has the same slot and the next generation.
 struct worker_id {
     std::string pool;             ///< the pool's name
     std::uint32_t slot = 0;       ///< 0 .. workers - 1

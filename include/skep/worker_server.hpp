@@ -121,9 +121,9 @@ public:
     }
     std::optional<std::size_t> capacity() const noexcept { return capacity_; }
 
-    /// Runs handlers that are plain functions on this number of separate threads, 1 or more: for code that computes.
-    /// Such a handler must tolerate several calls at once. The pool must allow it: pool_config::threads_per_worker or
-    /// capacity. Default: no threads.
+    /// Runs handlers that are plain functions on this number of separate threads, 1 or more: for code that
+    /// computes. Such a handler must tolerate several calls at once. The pool must allow it:
+    /// pool_config::threads_per_worker or capacity. Default: no threads.
     worker_options& threads(std::size_t count) noexcept {
         threads_ = count;
         return *this;
@@ -139,42 +139,43 @@ private:
 ///
 ///     int main() {
 ///         skep::worker_server server;
-///         server.on("greet", [](skep::worker_call& call) { return "Hello, " + call.arg<std::string>("name"); });
+///         server.on("greet", [](skep::worker_call& call) { return call.arg<std::string>("name"); });
 ///         return server.run();
 ///     }
 ///
-/// Link the program with the library skep::worker, which does not contain the pool, or with skep::skep. A pool starts
-/// the program like any other program: name the program in pool_config::launch.
+/// Link the program with the library skep::worker, which does not contain the pool, or with skep::skep. A
+/// pool starts the program like any other program: name the program in pool_config::launch.
 ///
-/// Preconditions: one worker_server per process. Construct the server first in main(), before the program prints
-/// anything or starts threads: if frames travel over stdin and stdout, the constructor moves these to other
-/// descriptors.
+/// Preconditions: one worker_server per process. Construct the server first in main(), before the program
+/// prints anything or starts threads: if frames travel over stdin and stdout, the constructor moves these to
+/// other descriptors.
 ///
-/// Executor: handlers run on the thread in run(), one at a time. Coroutines take turns when they await. A blocking
-/// handler delays all other handlers, unless it is a plain function and runs on the threads of
-/// worker_options::threads. Coroutines, hooks and the health check always stay on the thread in run(). A separate
-/// thread answers pings, sets worker_call::cancelled(), and ends the process at once if the host dies, even while a
-/// handler blocks.
+/// Executor: handlers run on the thread in run(), one at a time. Coroutines take turns when they await. A
+/// blocking handler delays all other handlers, unless it is a plain function and runs on the threads of
+/// worker_options::threads. Coroutines, hooks and the health check always stay on the thread in run(). A
+/// separate thread answers pings, sets worker_call::cancelled(), and ends the process at once if the host
+/// dies, even while a handler blocks.
 ///
-/// Errors: an exception of a handler fails only its call; the worker continues. A result beyond the limits of the
-/// host fails only its call (skep.ResultTooLarge, skep.UnserializableResult).
+/// Errors: an exception of a handler fails only its call; the worker continues. A result beyond the limits of
+/// the host fails only its call (skep.ResultTooLarge, skep.UnserializableResult).
 ///
 /// Thread safety: none; run() is the last function that is called.
 class SKEP_API worker_server {
 public:
-    /// Takes the connection to the pool that started this process. Without such a pool, the constructor succeeds and
-    /// run() reports the problem.
+    /// Takes the connection to the pool that started this process. Without such a pool, the constructor
+    /// succeeds and run() reports the problem.
     /// Throws std::invalid_argument for a capacity of 0, and for 0 threads.
     explicit worker_server(const worker_options& options = {});
     ~worker_server();
     worker_server(const worker_server&) = delete;
     worker_server& operator=(const worker_server&) = delete;
 
-    /// Registers the handler of a command: `handler(worker_call&)`, a plain function, or a coroutine that returns an
-    /// awaitable of the result or of void. Results: any type that boost::json::value_from converts.
+    /// Registers the handler of a command: `handler(worker_call&)`, a plain function, or a coroutine that
+    /// returns an awaitable of the result or of void. Results: any type that boost::json::value_from
+    /// converts.
     /// Throws std::invalid_argument for a name that is empty, taken, or begins with "skep.".
-    /// Cancellation (terminal): a coroutine is cancelled when the caller cancels the call. Clean up briefly and let
-    /// operation_aborted pass.
+    /// Cancellation (terminal): a coroutine is cancelled when the caller cancels the call. Clean up briefly
+    /// and let operation_aborted pass.
     template <class Handler>
     requires std::invocable<Handler&, worker_call&> worker_server& on(std::string command, Handler handler) {
         if constexpr (!detail::is_async<Handler, worker_call&>) {
@@ -211,10 +212,10 @@ public:
         }
     }
 
-    /// Registers the health check, a coroutine or a plain function: `check()`. The pool runs the check now and then
-    /// between calls. If the check throws or returns false, the pool gives the worker no calls until the check
-    /// succeeds, and finally replaces the process. Without a health check, the pool sees only that the worker
-    /// answers.
+    /// Registers the health check, a coroutine or a plain function: `check()`. The pool runs the check now
+    /// and then between calls. If the check throws or returns false, the pool gives the worker no calls until
+    /// the check succeeds, and finally replaces the process. Without a health check, the pool sees only that
+    /// the worker answers.
     /// Throws std::invalid_argument for a second check.
     template <std::invocable Check>
     worker_server& health_check(Check check) {
@@ -222,41 +223,42 @@ public:
             [check = std::move(check)](worker_call&) mutable { return detail::run_check(check); });
     }
 
-    /// Registers a hook that runs once before the worker takes calls, a coroutine or a plain function. Hooks run in
-    /// the order of registration; pings are answered meanwhile. If a hook throws, the start fails.
+    /// Registers a hook that runs once before the worker takes calls, a coroutine or a plain function. Hooks
+    /// run in the order of registration; pings are answered meanwhile. If a hook throws, the start fails.
     template <std::invocable Hook>
     worker_server& on_start(Hook hook) {
         return add_start_hook([hook = std::move(hook)]() mutable { return detail::run_hook(hook); });
     }
 
-    /// Registers a hook that runs once when the worker stops in an orderly way after a complete start. The last
-    /// registered hook runs first. No hook runs if the worker crashes or its host is gone.
+    /// Registers a hook that runs once when the worker stops in an orderly way after a complete start. The
+    /// last registered hook runs first. No hook runs if the worker crashes or its host is gone.
     template <std::invocable Hook>
     worker_server& on_stop(Hook hook) {
         return add_stop_hook([hook = std::move(hook)]() mutable { return detail::run_hook(hook); });
     }
 
-    /// Returns the worker's place in its pool, such as "default/0". The replacement of the worker has the same slot:
-    /// use it as the name of data that must survive a crash, such as a checkpoint file. Empty if no pool started the
-    /// process.
+    /// Returns the worker's place in its pool, such as "default/0". The replacement of the worker has the
+    /// same slot: use it as the name of data that must survive a crash, such as a checkpoint file. Empty if
+    /// no pool started the process.
     const std::string& slot() const noexcept;
 
-    /// Returns the kind of exit of the slot's previous worker; valid in an on_start hook or later. "segfault",
-    /// "abort", "out_of_memory", "gpu" and "error": caused by that worker itself. "clean": exit code 0.
-    /// "killed_by_us": caused by the pool. "killed_by_someone": caused by another party. "unknown": no information.
-    /// Empty if the slot had no previous worker, or the previous worker still ran at the start of this worker.
+    /// Returns the kind of exit of the slot's previous worker; valid in an on_start hook or later.
+    /// "segfault", "abort", "out_of_memory", "gpu" and "error": caused by that worker itself. "clean": exit
+    /// code 0. "killed_by_us": caused by the pool. "killed_by_someone": caused by another party. "unknown":
+    /// no information. Empty if the slot had no previous worker, or the previous worker still ran at the
+    /// start of this worker.
     const std::string& previous_exit() const noexcept;
 
-    /// Returns the executor of handlers and hooks. Use it for Asio objects that handlers need before run(), such as a
-    /// timer or a connection.
+    /// Returns the executor of handlers and hooks. Use it for Asio objects that handlers need before run(),
+    /// such as a timer or a connection.
     boost::asio::any_io_executor get_executor() noexcept;
 
-    /// Serves calls until the pool asks the worker to stop, or SIGTERM arrives. On request of the pool, waits for the
-    /// running handlers. On SIGTERM, cancels the running handlers, and their calls are lost.
-    /// Returns the exit status for main(): 0 after an orderly stop, 1 if a hook failed, 64 if no pool started the
-    /// process; stderr has the reason.
-    /// Ends the process itself at once with 70 if the host is gone, and with 76 if the host breaks the protocol. With
-    /// 70 over stdio, a worker that leads its process group ends the whole group.
+    /// Serves calls until the pool asks the worker to stop, or SIGTERM arrives. On request of the pool, waits
+    /// for the running handlers. On SIGTERM, cancels the running handlers, and their calls are lost.
+    /// Returns the exit status for main(): 0 after an orderly stop, 1 if a hook failed, 64 if no pool started
+    /// the process; stderr has the reason.
+    /// Ends the process itself at once with 70 if the host is gone, and with 76 if the host breaks the
+    /// protocol. With 70 over stdio, a worker that leads its process group ends the whole group.
     /// Throws std::logic_error if it is called twice.
     int run();
 

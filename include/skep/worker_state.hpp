@@ -65,9 +65,9 @@ enum class worker_health { unknown, healthy, unhealthy };
 /// The lifecycle as users of a plain pool see it. Derived, never stored.
 enum class lifecycle_view { initializing, ready, busy, degraded, terminating, terminated };
 
-/// The lifecycle as the dispatcher of a crash-barrier pool sees it. Derived, never stored. An available or busy
-/// worker serves, or will serve again. A tainted slot is held back after a crash. A recovering slot has a worker that
-/// is coming up, or waits for its backoff. A dead worker is in a terminal state.
+/// The lifecycle as the dispatcher of a crash-barrier pool sees it. Derived, never stored. An available or
+/// busy worker serves, or will serve again. A tainted slot is held back after a crash. A recovering slot has
+/// a worker that is coming up, or waits for its backoff. A dead worker is in a terminal state.
 enum class availability_view { available, busy, tainted, recovering, dead };
 
 /// Return the name of the enumerator, such as "ready".
@@ -98,10 +98,10 @@ struct worker_outcome {
     exit_status status;          ///< end of its process
 };
 
-/// Returns the terminal state by intent; the first match wins: killed (the pool sent SIGKILL, and SIGKILL ended the
-/// process) > stopped (ended by SIGINT or SIGTERM from any sender, or exited with 0 on request) > failed (error,
-/// signal, non-zero exit, lost channel) > finished. After a lost channel, a SIGTERM from the pool does not lead to
-/// stopped.
+/// Returns the terminal state by intent; the first match wins: killed (the pool sent SIGKILL, and SIGKILL
+/// ended the process) > stopped (ended by SIGINT or SIGTERM from any sender, or exited with 0 on request) >
+/// failed (error, signal, non-zero exit, lost channel) > finished. After a lost channel, a SIGTERM from the
+/// pool does not lead to stopped.
 SKEP_API worker_state terminal_state(const worker_outcome& outcome) noexcept;
 
 /// One entry of a worker's history. Successive changes between ready and busy share one entry with
@@ -117,8 +117,8 @@ struct transition {
     std::uint64_t count = 1;                  ///< number of changes in this entry
 };
 
-/// The lifecycle of one worker: a pure state machine. It never reads a clock and never throws on an illegal change;
-/// time is an argument. Not thread-safe: a pool keeps it on its strand.
+/// The lifecycle of one worker: a pure state machine. It never reads a clock and never throws on an illegal
+/// change; time is an argument. Not thread-safe: a pool keeps it on its strand.
 class SKEP_API worker_state_machine {
 public:
     /// Most entries of the history, not counting those of set_busy(); the oldest are dropped first.
@@ -133,8 +133,9 @@ public:
                                       time_point now, std::chrono::system_clock::time_point wall,
                                       boost::json::object metadata = {});
 
-    /// Moves from ready to busy or back. Returns false and changes nothing in any other state, or if the state would
-    /// stay the same. Such changes come with every call: they allocate nothing and share one entry of the history.
+    /// Moves from ready to busy or back. Returns false and changes nothing in any other state, or if the
+    /// state would stay the same. Such changes come with every call: they allocate nothing and share one
+    /// entry of the history.
     bool set_busy(bool is_busy, time_point now) noexcept {
         const auto from = is_busy ? worker_state::ready : worker_state::busy;
         if (state_ != from) {
@@ -155,7 +156,8 @@ public:
     worker_health health() const noexcept { return health_; }
     bool tainted() const noexcept { return tainted_; }
 
-    /// Returns true if the worker is ready, healthy and not tainted. The dispatcher compares load with capacity.
+    /// Returns true if the worker is ready, healthy and not tainted. The dispatcher compares load with
+    /// capacity.
     bool accepts_work() const noexcept;
 
     /// Return the views of the current state.
@@ -175,11 +177,12 @@ public:
     std::chrono::system_clock::time_point updated_at(
         time_point now, std::chrono::system_clock::time_point wall) const noexcept;
 
-    /// Returns the history, oldest entry first, without the changes of set_busy() since the last entry: see flips().
+    /// Returns the history, oldest entry first, without the changes of set_busy() since the last entry: see
+    /// flips().
     const std::vector<transition>& history() const noexcept { return history_; }
 
-    /// Returns the changes of set_busy() since the last entry of history() as one entry; empty without such changes.
-    /// This entry becomes a part of history() before the next move_to().
+    /// Returns the changes of set_busy() since the last entry of history() as one entry; empty without such
+    /// changes. This entry becomes a part of history() before the next move_to().
     std::optional<transition> flips(time_point now, std::chrono::system_clock::time_point wall) const;
 
     /// Returns the number of successful calls of move_to(); history() holds the last of them.

@@ -86,8 +86,8 @@ std::optional<http_response> complaint(const boost::system::error_code& ec, bool
                         : std::nullopt;
 }
 
-/// Reads on for a limited time and size, because closing a connection with unread data would discard the last answer.
-/// (Beast's async_teardown reads as long as the client sends, and does not yield.)
+/// Reads on for a limited time and size, because closing a connection with unread data would discard the last
+/// answer. (Beast's async_teardown reads as long as the client sends, and does not yield.)
 asio::awaitable<void> end_politely(beast::tcp_stream& stream) {
     constexpr std::size_t most_ignored = 256u << 10;
     std::array<char, 4096> ignored;
@@ -169,8 +169,8 @@ asio::awaitable<void> admin_server::core::accept_one() {
     }
 }
 
-/// Waits until a connection gives way. While all connections are busy, a new client waits instead of being rejected,
-/// because answers are fast.
+/// Waits until a connection gives way. While all connections are busy, a new client waits instead of being
+/// rejected, because answers are fast.
 asio::awaitable<void> admin_server::core::wait_for_room() {
     while (connections_.size() >= options_.connections && !make_room()) {
         co_await room_.wait();
@@ -295,8 +295,8 @@ asio::awaitable<bool> admin_server::core::send(connection& target, http_response
     co_return !ec && response.keep_alive();
 }
 
-/// Sends events until the page is closed, or reads too slowly. Counts the page before its first wait: many clients may
-/// ask at the same moment.
+/// Sends events until the page is closed, or reads too slowly. Counts the page before its first wait: many
+/// clients may ask at the same moment.
 asio::awaitable<void> admin_server::core::send_events(connection& target) {
     const counted open_page(pages_);
     auto head = head_of_events();

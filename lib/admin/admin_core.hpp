@@ -22,8 +22,8 @@
 
 namespace skep {
 
-/// Implementation of admin_server: accepts and serves connections. Used on its strand, except for the constructor,
-/// begin(), end(), executor() and endpoint().
+/// Implementation of admin_server: accepts and serves connections. Used on its strand, except for the
+/// constructor, begin(), end(), executor() and endpoint().
 class admin_server::core : public std::enable_shared_from_this<core> {
 public:
     core(const boost::asio::any_io_executor& executor, std::function<pool_access::listing()> pools,

@@ -18,9 +18,9 @@ private:
     bool is_at_work_ = false; ///< a whole request has arrived, and the answer is not sent
 };
 
-/// The connections of a server. An idle connection gives way to a new one; idle means that it waits for its client,
-/// either for a whole request or for the client to accept an answer. The list chooses the connection to close, but
-/// closes and owns no connection.
+/// The connections of a server. An idle connection gives way to a new one; idle means that it waits for its
+/// client, either for a whole request or for the client to accept an answer. The list chooses the connection
+/// to close, but closes and owns no connection.
 class connection_list {
 public:
     std::size_t size() const noexcept { return size_; }

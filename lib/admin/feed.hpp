@@ -41,8 +41,8 @@ private:
     latch ready_;
 };
 
-/// Samples the pools every second, keeps ten minutes of samples, and sends samples and pool events to every open page,
-/// as server-sent events. Used on the admin's strand.
+/// Samples the pools every second, keeps ten minutes of samples, and sends samples and pool events to every
+/// open page, as server-sent events. Used on the admin's strand.
 class feed {
 public:
     feed(const strand& executor, pool_access& pools, survey& looks, bool may_change)

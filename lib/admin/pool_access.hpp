@@ -29,8 +29,8 @@ public:
         boost::asio::awaitable<T> work;
     };
 
-    /// Returns for each pool, in order, its name and a query of its metrics, without a query where `is_spared(name)`.
-    /// Empty after forget().
+    /// Returns for each pool, in order, its name and a query of its metrics, without a query where
+    /// `is_spared(name)`. Empty after forget().
     using questions = std::vector<std::pair<std::string, std::optional<task<pool_metrics>>>>;
     questions metrics(const std::function<bool(const std::string&)>& is_spared) {
         const std::lock_guard lock(mutex_);
@@ -44,14 +44,16 @@ public:
         return asked;
     }
 
-    /// Calls `handler` with all events of the pools, on `executor`. Returns an empty subscription after forget().
+    /// Calls `handler` with all events of the pools, on `executor`. Returns an empty subscription after
+    /// forget().
     subscription listen(const boost::asio::any_io_executor& executor,
                         std::function<void(const event&)> handler) {
         const std::lock_guard lock(mutex_);
         return is_gone_ ? subscription() : events_.listen(executor, std::move(handler));
     }
 
-    /// Returns the coroutine `change(pool)` for the pool with the given name; std::nullopt if there is no such pool.
+    /// Returns the coroutine `change(pool)` for the pool with the given name; std::nullopt if there is no
+    /// such pool.
     template <class Change>
     std::optional<task<void>> change(const std::string& wanted_change, Change change) {
         const std::lock_guard lock(mutex_);

@@ -18,15 +18,16 @@
 
 namespace skep {
 
-/// Runs coroutines on other executors, and delivers their results on the admin's strand until close(). A coroutine
-/// counts as work of the executor that runs it: a stopped executor of a pool keeps no object of the admin alive. Thread
-/// safety: callable from any thread.
+/// Runs coroutines on other executors, and delivers their results on the admin's strand until close(). A
+/// coroutine counts as work of the executor that runs it: a stopped executor of a pool keeps no object of the
+/// admin alive. Thread safety: callable from any thread.
 class remote_runner : public std::enable_shared_from_this<remote_runner> {
 public:
     explicit remote_runner(const strand& executor) : executor_(executor) {}
 
-    /// Runs `work` on `executor`, and calls `on_answer(std::optional<T>)` on the strand; an empty optional stands for
-    /// an exception. Never calls it if the runner is closed first. Another thread may destroy `on_answer`, so
+    /// Runs `work` on `executor`, and calls `on_answer(std::optional<T>)` on the strand; an empty optional
+    /// stands for an exception. Never calls it if the runner is closed first. Another thread may destroy
+    /// `on_answer`, so
     /// `on_answer` must not own objects of the strand.
     template <class T, class Handler>
     void ask(const asio::any_io_executor& executor, asio::awaitable<T> work, Handler on_answer) {

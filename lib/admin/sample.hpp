@@ -21,9 +21,9 @@ struct call_totals {
     static call_totals of(const pool_metrics& metrics);
 };
 
-/// Returns one point of the page's plots: {"at_ms", "queued", "in_flight", "finished", "failed", "wait_p50_ms",
-/// "wait_p99_ms", "run_p50_ms", "run_p99_ms"}. Covers the calls that have ended since `before`, and the present state.
-/// A time is null if no call has ended.
+/// Returns one point of the page's plots: {"at_ms", "queued", "in_flight", "finished", "failed",
+/// "wait_p50_ms", "wait_p99_ms", "run_p50_ms", "run_p99_ms"}. Covers the calls that have ended since
+/// `before`, and the present state. A time is null if no call has ended.
 boost::json::object sample_of(const pool_status& status, const call_totals& now, const call_totals& before,
                               std::int64_t at_ms);
 

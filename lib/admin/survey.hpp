@@ -25,14 +25,16 @@ struct findings {
 };
 using findings_ptr = std::shared_ptr<const findings>;
 
-/// Collects the metrics of all pools. A pool whose executor is busy for longer than a second is left out, and is not
-/// asked again before it has answered, so that it does not delay the answers of the others. Used on the admin's strand.
+/// Collects the metrics of all pools. A pool whose executor is busy for longer than a second is left out, and
+/// is not asked again before it has answered, so that it does not delay the answers of the others. Used on
+/// the admin's strand.
 class survey {
 public:
     survey(const strand& executor, pool_access& pools, std::shared_ptr<remote_runner> answers)
         : executor_(executor), pools_(pools), answers_(std::move(answers)), has_looked_(executor) {}
 
-    /// Returns the metrics of each pool, at most a moment old, so that frequent requests are no burden to the pools.
+    /// Returns the metrics of each pool, at most a moment old, so that frequent requests are no burden to the
+    /// pools.
     asio::awaitable<findings_ptr> collect();
 
     /// Makes the next collect() ask the pools again, after a change.

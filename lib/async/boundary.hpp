@@ -9,9 +9,9 @@
 
 namespace skep {
 
-/// Outermost handler for exceptions that leave the work of a pool on its strand: ends the pool. Other code on the
-/// strand does not catch failed allocations that are small and of fixed size. Such work begins in a posted function,
-/// run by guard(), or in a task, whose group reports errors to cross().
+/// Outermost handler for exceptions that leave the work of a pool on its strand: ends the pool. Other code on
+/// the strand does not catch failed allocations that are small and of fixed size. Such work begins in a
+/// posted function, run by guard(), or in a task, whose group reports errors to cross().
 class boundary {
 public:
     explicit boundary(std::function<void(const std::exception_ptr&)> on_crossed)

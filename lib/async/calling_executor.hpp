@@ -17,8 +17,8 @@ namespace asio = boost::asio;
 
 struct tool_tie;
 
-/// The executor of a tool: wraps another executor, and knows the call that the tool runs for. Awaited coroutines
-/// inherit the executor, so that a call made by the tool is distinguishable from other calls.
+/// The executor of a tool: wraps another executor, and knows the call that the tool runs for. Awaited
+/// coroutines inherit the executor, so that a call made by the tool is distinguishable from other calls.
 class calling_executor {
 public:
     calling_executor(asio::any_io_executor inner, std::shared_ptr<const tool_tie> tie) noexcept

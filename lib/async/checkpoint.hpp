@@ -18,8 +18,8 @@ namespace skep {
 
 namespace asio = boost::asio;
 
-/// Throws operation_aborted if the awaiting coroutine was cancelled. Asio throws only at the next co_await after a
-/// wait; this function prevents the work in between.
+/// Throws operation_aborted if the awaiting coroutine was cancelled. Asio throws only at the next co_await
+/// after a wait; this function prevents the work in between.
 inline asio::awaitable<void> end_if_cancelled() {
     const auto state = co_await asio::this_coro::cancellation_state;
     if (state.cancelled() != asio::cancellation_type::none) {

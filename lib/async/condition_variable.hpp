@@ -19,8 +19,8 @@ class condition_variable {
 public:
     explicit condition_variable(const strand& executor) : executor_(executor) {}
 
-    /// Returns after the next notify_all(), or throws operation_aborted if the coroutine is cancelled. A caller that
-    /// checks the facts directly before misses no notification.
+    /// Returns after the next notify_all(), or throws operation_aborted if the coroutine is cancelled. A
+    /// caller that checks the facts directly before misses no notification.
     asio::awaitable<void> wait() { return wait_until(time_point::max()); }
 
     /// Like wait(), but also returns when `deadline` has passed.

@@ -24,9 +24,9 @@ protected:
     ~context_bound() = default;
 };
 
-/// Ends the processes and threads of pools that are alive when their execution context is destroyed, and the waits
-/// unknown to the services of the context. An execution context destroys suspended coroutines without running them, in
-/// its own order and not always all of them, so their destructors are not reliable.
+/// Ends the processes and threads of pools that are alive when their execution context is destroyed, and the
+/// waits unknown to the services of the context. An execution context destroys suspended coroutines without
+/// running them, in its own order and not always all of them, so their destructors are not reliable.
 class context_guard : public asio::execution_context::service {
 public:
     explicit context_guard(asio::execution_context& owner) : service(owner) {}

@@ -22,16 +22,16 @@ struct guest_outcome {
     std::string complaint() const;
 };
 
-/// User coroutines. A guest without a waiter is cancelled, and then left alone: it may continue to run, because it
-/// refers only to its arguments and to no object of the library. Used on one strand.
+/// User coroutines. A guest without a waiter is cancelled, and then left alone: it may continue to run,
+/// because it refers only to its arguments and to no object of the library. Used on one strand.
 class guest_group {
 public:
     using body = std::function<asio::awaitable<void>()>;
 
     explicit guest_group(const strand& executor);
 
-    /// Runs `guest_body()`, and keeps the body until its coroutine has ended. Waits for the end until `deadline` or
-    /// cancel().
+    /// Runs `guest_body()`, and keeps the body until its coroutine has ended. Waits for the end until
+    /// `deadline` or cancel().
     asio::awaitable<guest_outcome> run(body guest_body, patient_deadline deadline);
 
     /// Ends all waits for guests.

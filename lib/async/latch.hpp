@@ -10,9 +10,9 @@
 
 namespace skep {
 
-/// Lets one coroutine wait until another coroutine opens the latch, or until a deadline. Level-triggered: a wait on an
-/// open latch returns at once. A wait throws operation_aborted if its coroutine is cancelled, even if the latch is
-/// open. Used on one strand, by one waiter at a time.
+/// Lets one coroutine wait until another coroutine opens the latch, or until a deadline. Level-triggered: a
+/// wait on an open latch returns at once. A wait throws operation_aborted if its coroutine is cancelled, even
+/// if the latch is open. Used on one strand, by one waiter at a time.
 class latch {
 public:
     explicit latch(const strand& executor) : timer_(executor) {}
@@ -27,7 +27,8 @@ public:
     asio::awaitable<bool> wait_until(time_point deadline);
     asio::awaitable<bool> wait();
 
-    /// Like wait_until(time_point), for work that others must complete before `deadline`, which must outlive the wait.
+    /// Like wait_until(time_point), for work that others must complete before `deadline`, which must outlive
+    /// the wait.
     asio::awaitable<bool> wait_until(patient_deadline& deadline);
 
 private:

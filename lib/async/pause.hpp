@@ -9,8 +9,9 @@
 
 namespace skep {
 
-/// Returns at `end`; throws operation_aborted if the coroutine is cancelled. Safe without memory: a timer awaited with
-/// plain use_awaitable is not, because an exception that cannot be allocated on cancellation leaves io_context::run().
+/// Returns at `end`; throws operation_aborted if the coroutine is cancelled. Safe without memory: a timer
+/// awaited with plain use_awaitable is not, because an exception that cannot be allocated on cancellation
+/// leaves io_context::run().
 inline asio::awaitable<void> pause_until(strand executor, time_point end) {
     latch never(executor);
     co_await never.wait_until(end);

@@ -12,10 +12,10 @@
 
 namespace skep {
 
-/// Owns the coroutines of one object: each task has ended when join() returns. cancel() ends every wait of the tasks,
-/// and thereby the tasks; an end by cancellation is not an error. Any other exception of a task goes to `on_error`,
-/// which must not throw. Objects that a task refers to must outlive the task: the owner must join() before it is
-/// destroyed. Used on one strand.
+/// Owns the coroutines of one object: each task has ended when join() returns. cancel() ends every wait of
+/// the tasks, and thereby the tasks; an end by cancellation is not an error. Any other exception of a task
+/// goes to `on_error`, which must not throw. Objects that a task refers to must outlive the task: the owner
+/// must join() before it is destroyed. Used on one strand.
 class task_group {
     struct task;
     struct waiter;

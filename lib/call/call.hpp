@@ -63,7 +63,8 @@ struct call : claim {
         req.args_ = nullptr;
     }
 
-    /// Truncates the names of a refused request to `longest_name`: errors, events and figures carry the names.
+    /// Truncates the names of a refused request to `longest_name`: errors, events and figures carry the
+    /// names.
     void cut_names() {
         const auto cut = [](std::string& name) {
             if (name.size() > longest_name) {
@@ -77,7 +78,8 @@ struct call : claim {
         }
     }
 
-    /// Writes the call's place in a trace into the metadata. A new trace drops the tracestate of another trace.
+    /// Writes the call's place in a trace into the metadata. A new trace drops the tracestate of another
+    /// trace.
     void place_in_trace(std::string traceparent, bool is_new) {
         auto& metadata = req.extras_.own().metadata;
         metadata[traceparent_key] = std::move(traceparent);

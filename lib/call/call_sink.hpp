@@ -11,7 +11,8 @@
 
 namespace skep {
 
-/// Receives the outcome of a call, on the strand. One answer or one failure comes last and resumes the caller.
+/// Receives the outcome of a call, on the strand. One answer or one failure comes last and resumes the
+/// caller.
 class call_sink {
 public:
     virtual void put_answer(reply&& answer) = 0;

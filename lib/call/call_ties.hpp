@@ -12,8 +12,8 @@
 
 namespace skep {
 
-/// Ties a call to its caller, before the call is submitted. `caller`: the caller's executor. On a tool's executor, the
-/// call belongs to the call that the tool serves. Progress is delivered on `caller`.
+/// Ties a call to its caller, before the call is submitted. `caller`: the caller's executor. On a tool's
+/// executor, the call belongs to the call that the tool serves. Progress is delivered on `caller`.
 void tie(call& new_call, const boost::asio::any_io_executor& caller);
 
 /// Returns true if the caller receives progress.

@@ -32,13 +32,15 @@ struct supply_outlook {
 /// The owner of a claim: notified of its grant, its deadline and its failure, and of changes at its worker.
 class claim_holder {
 public:
-    /// The claim has left the queue. `place`: a worker with room for the claim; null: the claim must be routed again.
+    /// The claim has left the queue. `place`: a worker with room for the claim; null: the claim must be
+    /// routed again.
     virtual void on_granted(claim& granted_claim, worker* place, time_point now) = 0;
 
     /// The deadline last set for the claim has come.
     virtual void on_due(claim& due_claim, const supply_outlook& supply) = 0;
 
-    /// The pool has failed, and the claim with it. Lists that still contain `broken_claim` are cleared afterwards.
+    /// The pool has failed, and the claim with it. Lists that still contain `broken_claim` are cleared
+    /// afterwards.
     virtual void on_breakdown(claim& broken_claim, const error& cause) noexcept = 0;
 
     /// The worker with the claim's places has changed. `has_left`: the worker takes no more calls.
@@ -48,8 +50,8 @@ protected:
     ~claim_holder() = default;
 };
 
-/// A call, stream or lease that waits for a place at a worker. Its hooks link the claim into the wait queue and the
-/// deadlines without allocation.
+/// A call, stream or lease that waits for a place at a worker. Its hooks link the claim into the wait queue
+/// and the deadlines without allocation.
 struct claim : boost::intrusive_ref_counter<claim>, boost::intrusive::list_base_hook<>, deadline_node {
     virtual ~claim() = default;
 

@@ -11,8 +11,8 @@
 
 namespace skep {
 
-/// An ordered list of claims of one kind, linked through the claims themselves. No operation allocates. Adding at an
-/// end, taking and removing are O(1); insert() is linear. Holds a reference to each claim.
+/// An ordered list of claims of one kind, linked through the claims themselves. No operation allocates.
+/// Adding at an end, taking and removing are O(1); insert() is linear. Holds a reference to each claim.
 template <class Claim>
 class claim_list {
 public:

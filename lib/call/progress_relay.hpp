@@ -15,7 +15,8 @@
 
 namespace skep {
 
-/// Delivers the progress of one call to the caller: the newest report, one at a time, on the caller's executor.
+/// Delivers the progress of one call to the caller: the newest report, one at a time, on the caller's
+/// executor.
 class progress_relay : public std::enable_shared_from_this<progress_relay> {
 public:
     progress_relay(boost::asio::any_io_executor executor, progress_handler handler);

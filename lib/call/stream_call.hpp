@@ -32,8 +32,9 @@ struct delivery {
     bool was_cancelled = false; ///< the consumer's wait was cancelled
 };
 
-/// A call that is answered in chunks. The consumer receives the chunks in portions of at most half a window's chunks;
-/// the worker continues while the consumer uses a portion. On the strand, except the consumer's portion.
+/// A call that is answered in chunks. The consumer receives the chunks in portions of at most half a window's
+/// chunks; the worker continues while the consumer uses a portion. On the strand, except the consumer's
+/// portion.
 class stream_call final : public call, private call_sink {
 public:
     stream_call(request&& new_request, strand executor, stream_credit window, duration idle_timeout)
@@ -45,8 +46,8 @@ public:
 
     const strand& executor() const noexcept { return executor_; }
 
-    /// Attaches the caller that opens the stream. `opener` completes with `new_stream` once a worker has the call, or
-    /// fails with the call. To be called first.
+    /// Attaches the caller that opens the stream. `opener` completes with `new_stream` once a worker has the
+    /// call, or fails with the call. To be called first.
     void attach(completion<reply_stream>&& opener, reply_stream&& new_stream) noexcept {
         opener_ = std::move(opener);
         opened_ = std::move(new_stream);
@@ -109,7 +110,8 @@ private:
         reader_ = {};
     }
 
-    /// Delivers at the end of this turn of the strand, so that chunks that arrived together wake the consumer once.
+    /// Delivers at the end of this turn of the strand, so that chunks that arrived together wake the consumer
+    /// once.
     void schedule_delivery() {
         if (!reader_ || is_scheduled_) {
             return;

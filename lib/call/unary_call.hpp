@@ -16,7 +16,8 @@ public:
     explicit unary_call(request&& new_request)
         : call(std::move(new_request), static_cast<call_sink*>(this)) {}
 
-    /// Attaches the caller. To be called first, on the strand. The call stays alive until its caller is completed.
+    /// Attaches the caller. To be called first, on the strand. The call stays alive until its caller is
+    /// completed.
     void attach(completion<reply>&& caller) noexcept {
         caller_ = std::move(caller);
         self_ = this;

@@ -44,8 +44,8 @@ void visit_self_healing(Config& config, Visitor& visit) {
     });
 }
 
-/// Visits every field of a pool_config that has a rule or a JSON form, with name, place and range. Validation,
-/// from_json, to_json and the schema share this list, so that each covers all fields.
+/// Visits every field of a pool_config that has a rule or a JSON form, with name, place and range.
+/// Validation, from_json, to_json and the schema share this list, so that each covers all fields.
 template <class Config, class Visitor>
 void visit_fields(Config& config, Visitor& visit) {
     using namespace std::chrono_literals;

@@ -10,8 +10,8 @@
 
 namespace skep {
 
-/// Returns `defaults`, overridden by the fields in `document`. Adds the problems of each field to `problems`, without
-/// the rules between fields (see check_config).
+/// Returns `defaults`, overridden by the fields in `document`. Adds the problems of each field to `problems`,
+/// without the rules between fields (see check_config).
 pool_config read_config(const boost::json::object& document, config_problems& problems,
                         pool_config defaults = {});
 

@@ -36,7 +36,8 @@ private:
     std::string prefix_;
 };
 
-/// Returns the JSON key of a time in whole milliseconds. The key of a time as text with a unit is `field` itself.
+/// Returns the JSON key of a time in whole milliseconds. The key of a time as text with a unit is `field`
+/// itself.
 inline std::string milliseconds_key(std::string_view field) {
     return std::string(field) + "_ms";
 }

@@ -23,8 +23,8 @@
 
 namespace skep {
 
-/// A visitor that reads fields from a JSON object. Missing or invalid fields keep their values. Adds each problem with
-/// its JSON path.
+/// A visitor that reads fields from a JSON object. Missing or invalid fields keep their values. Adds each
+/// problem with its JSON path.
 class config_reader {
 public:
     config_reader(const boost::json::object& object, config_problems& problems)
@@ -62,7 +62,8 @@ public:
         });
     }
 
-    /// Returns the value of a key that stands for other fields; std::nullopt if the key is missing or invalid.
+    /// Returns the value of a key that stands for other fields; std::nullopt if the key is missing or
+    /// invalid.
     template <class Enum>
     std::optional<Enum> preset(std::string_view key, std::span<const std::string_view> names) {
         const auto* const value = take(key);

@@ -8,12 +8,12 @@
 
 namespace skep {
 
-/// Adds the violated rules, of single fields and between fields. `workers` is config.workers, or the default that 0
-/// stands for.
+/// Adds the violated rules, of single fields and between fields. `workers` is config.workers, or the default
+/// that 0 stands for.
 void check_config(const pool_config& config, std::size_t workers, config_problems& problems);
 
-/// Throws error(errc::invalid_config) with the problems of a worker's launch options, except for the directory: a check
-/// of the directory may block.
+/// Throws error(errc::invalid_config) with the problems of a worker's launch options, except for the
+/// directory: a check of the directory may block.
 void check_launch(const launch_options& launch);
 
 } // namespace skep

@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 9> names{"unknown",  "clean",        "err
                                                 "segfault", "abort",        "out_of_memory",
                                                 "gpu",      "killed_by_us", "killed_by_someone"};
 
-// --- Exit status -------------------------------------------------------------------------------------------------
+// --- Exit status
+// -------------------------------------------------------------------------------------------------
 
 /// Returns the signal that ended the process, including exit code 128+n of a shell or launcher; 0 if none.
 int signal_of(const exit_status& status) {
@@ -50,7 +51,8 @@ std::string describe(const exit_status& status) {
     return to_string(status) + ", by which a shell reports " + to_string(exit_status::signalled(signal));
 }
 
-// --- Last output -------------------------------------------------------------------------------------------------
+// --- Last output
+// -------------------------------------------------------------------------------------------------
 
 std::vector<std::string> lines_of(std::string_view text) {
     std::vector<std::string> lines;
@@ -76,8 +78,8 @@ bool begins_account(const std::string& line) {
     return line.starts_with("traceback (most recent") || line.starts_with("terminate called");
 }
 
-/// Returns the lines, in lower case, that explain the end: the last account of a fatal error, or else the last few
-/// lines.
+/// Returns the lines, in lower case, that explain the end: the last account of a fatal error, or else the
+/// last few lines.
 std::vector<std::string> cause_in(std::string_view last_words) {
     constexpr std::ptrdiff_t longest_account = 10;
     constexpr std::ptrdiff_t few = 4;
@@ -95,8 +97,8 @@ bool is_word(char each) {
     return std::isalnum(static_cast<unsigned char>(each)) != 0 || each == '_';
 }
 
-/// Returns true if the word stands alone: "hip" is not a word in "ship". A path, an option, a quoted or dotted name, or
-/// a device like cuda:0 does not count either: it names a thing and reports no error.
+/// Returns true if the word stands alone: "hip" is not a word in "ship". A path, an option, a quoted or
+/// dotted name, or a device like cuda:0 does not count either: it names a thing and reports no error.
 bool stands_alone(const std::string& line, std::size_t begin, std::size_t end, bool only_begin) {
     const auto at = [&](std::size_t place) { return place < line.size() ? line[place] : ' '; };
     const auto is_one_of = [](char each, std::string_view set) { return set.find(each) != set.npos; };
@@ -125,8 +127,8 @@ std::string_view first_of(const std::string& line, std::initializer_list<std::st
     return {};
 }
 
-/// Removes the type of a Python exception in front, so that a ValueError about GPUs does not count as an error of the
-/// GPU.
+/// Removes the type of a Python exception in front, so that a ValueError about GPUs does not count as an
+/// error of the GPU.
 std::string message_of(const std::string& line) {
     const std::string_view first = std::string_view(line).substr(0, line.find(": "));
     const bool is_type =
@@ -172,7 +174,8 @@ bool says(const std::string& line, std::string_view phrase) {
     return begins || !first_of(message_of(line), {"error", "fatal", "fail", "exception"}).empty();
 }
 
-/// Returns the words by which the line blames a lack of memory of the host, not of the GPU; empty if it does not.
+/// Returns the words by which the line blames a lack of memory of the host, not of the GPU; empty if it does
+/// not.
 std::string_view memory_word(const std::string& line) {
     if (!gpu_word(line).empty()) {
         return {};
@@ -203,10 +206,11 @@ std::string saying(const exit_status& status, std::string_view word) {
     return describe(status) + "; its last words are of \"" + std::string(word) + "\"";
 }
 
-// --- Combination -------------------------------------------------------------------------------------------------
+// --- Combination
+// -------------------------------------------------------------------------------------------------
 
-/// Returns true for an end caused by the pool's signal. A simultaneous crash counts as a crash; exit code 0 means that
-/// the worker complied.
+/// Returns true for an end caused by the pool's signal. A simultaneous crash counts as a crash; exit code 0
+/// means that the worker complied.
 bool is_our_doing(const exit_evidence& evidence, exit_class by_status) {
     return evidence.killed_by_pool && !evidence.status.success() && by_status != exit_class::segfault &&
            by_status != exit_class::abort;

@@ -10,9 +10,9 @@
 
 namespace skep {
 
-/// A digest of 128 bits with a secret key: SipHash-2-4 (Aumasson and Bernstein), long output. Without the key, two
-/// inputs with the same digest can only be guessed, with a probability of about 2^-128 for each pair. So digests fully
-/// represent their inputs, of any size.
+/// A digest of 128 bits with a secret key: SipHash-2-4 (Aumasson and Bernstein), long output. Without the
+/// key, two inputs with the same digest can only be guessed, with a probability of about 2^-128 for each
+/// pair. So digests fully represent their inputs, of any size.
 class keyed_digest {
 public:
     using key = std::array<std::uint64_t, 2>;

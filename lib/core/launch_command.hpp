@@ -11,8 +11,8 @@
 
 namespace skep {
 
-/// Returns true if a prefix program forwards the worker's stdin and stdout, and perhaps only these, possibly to another
-/// machine.
+/// Returns true if a prefix program forwards the worker's stdin and stdout, and perhaps only these, possibly
+/// to another machine.
 inline bool is_forwarded(const launch_options& launch) noexcept {
     return launch.transport == transport::stdio && !launch.prefix.empty();
 }

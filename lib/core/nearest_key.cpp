@@ -11,8 +11,8 @@ namespace skep {
 
 namespace {
 
-/// Returns the Damerau-Levenshtein distance, computed for all prefixes of both (restricted: each character is edited at
-/// most once).
+/// Returns the Damerau-Levenshtein distance, computed for all prefixes of both (restricted: each character is
+/// edited at most once).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector distance(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
     for (std::size_t i = 0; i <= a.size(); ++i) {

@@ -10,9 +10,9 @@
 
 namespace skep {
 
-/// Returns the known key with the smallest edit distance from a misspelt key. Edits are insertions, deletions,
-/// substitutions and swaps of two characters. Considers distances up to a third of the known key's length, but at least
-/// one. Empty if no key qualifies.
+/// Returns the known key with the smallest edit distance from a misspelt key. Edits are insertions,
+/// deletions, substitutions and swaps of two characters. Considers distances up to a third of the known key's
+/// length, but at least one. Empty if no key qualifies.
 std::string_view nearest_key(std::string_view unknown_key,
                              const std::set<std::string, std::less<>>& known_keys);
 

@@ -27,8 +27,8 @@ inline pool_size size_of(const scaling_options& scaling, std::size_t size) {
     return {initial, size_limits(fewest, most)};
 }
 
-/// Returns the number of workers reserved for a pool, independent of other pools: the larger of its minimum and the
-/// number that its start needs.
+/// Returns the number of workers reserved for a pool, independent of other pools: the larger of its minimum
+/// and the number that its start needs.
 inline std::size_t reserved_size(const pool_size& size, std::size_t min_ready) {
     return std::max(size.limits.min, min_ready);
 }

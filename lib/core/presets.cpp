@@ -31,8 +31,8 @@ profile_timeouts timeouts_of(timeout_profile profile) noexcept {
     return {5min, 15min, 10s};
 }
 
-/// Applies the strategy to fields that the object does not set. Called after the fields are read, because it depends on
-/// the threads.
+/// Applies the strategy to fields that the object does not set. Called after the fields are read, because it
+/// depends on the threads.
 void read_strategy(capacity_strategy strategy, pool_config& config, config_reader& reader) {
     const auto said = config;
     config.apply(strategy);

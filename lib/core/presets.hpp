@@ -16,7 +16,8 @@ inline constexpr std::array<std::string_view, 6> timeout_profiles{
 
 inline constexpr std::array<std::string_view, 3> capacity_strategies{"pool", "hybrid", "profile"};
 
-/// Reads the fields of a pool. First applies the preset; fields given explicitly in the object override the preset.
+/// Reads the fields of a pool. First applies the preset; fields given explicitly in the object override the
+/// preset.
 void read_fields(pool_config& config, config_reader& reader);
 
 } // namespace skep

@@ -13,8 +13,8 @@
 
 namespace skep {
 
-/// Checks values against inclusive ranges. Each check returns true if the value keeps its rule; otherwise adds field,
-/// value and rule to the problems.
+/// Checks values against inclusive ranges. Each check returns true if the value keeps its rule; otherwise
+/// adds field, value and rule to the problems.
 class range_check {
 public:
     explicit range_check(config_problems& problems) : path_(problems) {}

@@ -9,7 +9,8 @@
 
 namespace skep {
 
-/// Returns the launch options of the worker in `slot`: the common options, merged with the options of the slot.
+/// Returns the launch options of the worker in `slot`: the common options, merged with the options of the
+/// slot.
 launch_options for_slot(launch_options common, std::uint32_t slot);
 
 } // namespace skep

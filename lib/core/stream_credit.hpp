@@ -7,8 +7,8 @@
 
 namespace skep {
 
-/// Remaining credit of a stream's worker. The worker may exceed the bytes by one chunk: it may send as long as any
-/// credit remains.
+/// Remaining credit of a stream's worker. The worker may exceed the bytes by one chunk: it may send as long
+/// as any credit remains.
 struct stream_credit {
     std::int64_t chunks = 0;
     std::int64_t bytes = 0;

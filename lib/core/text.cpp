@@ -7,8 +7,8 @@ namespace skep {
 
 namespace {
 
-/// Returns the length of the sequence that begins with `lead`, and the range of its second byte; 0 if `lead` is invalid
-/// (table 3-7 of the Unicode standard).
+/// Returns the length of the sequence that begins with `lead`, and the range of its second byte; 0 if `lead`
+/// is invalid (table 3-7 of the Unicode standard).
 std::size_t sequence(unsigned char lead, unsigned char& low, unsigned char& high) noexcept {
     low = 0x80;
     high = 0xBF;

@@ -12,8 +12,9 @@
 
 namespace skep {
 
-/// Returns the length in bytes of the well-formed UTF-8 sequence at the beginning of `text`; 0 if ill-formed (a stray
-/// or missing continuation, a surrogate, an overlong form, a value above U+10FFFF, the end of the text).
+/// Returns the length in bytes of the well-formed UTF-8 sequence at the beginning of `text`; 0 if ill-formed
+/// (a stray or missing continuation, a surrogate, an overlong form, a value above U+10FFFF, the end of the
+/// text).
 std::size_t utf8_sequence(std::string_view text) noexcept;
 
 /// Returns true if the text is well-formed UTF-8.
@@ -22,12 +23,13 @@ bool is_utf8(std::string_view text) noexcept;
 /// Replaces each byte outside a well-formed sequence by U+FFFD.
 std::string to_utf8(std::string_view text);
 
-/// Both shorten a text longer than `limit` bytes to its beginning or end, with a mark at the cut. Characters of
-/// well-formed text are kept whole.
+/// Both shorten a text longer than `limit` bytes to its beginning or end, with a mark at the cut. Characters
+/// of well-formed text are kept whole.
 std::string beginning_of(std::string_view text, std::size_t limit);
 std::string end_of(std::string_view text, std::size_t limit);
 
-/// Returns true if every character is visible ASCII. Such a text cannot end a line in the head of an HTTP message.
+/// Returns true if every character is visible ASCII. Such a text cannot end a line in the head of an HTTP
+/// message.
 inline bool is_visible_ascii(std::string_view text) noexcept {
     return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7F; });
 }

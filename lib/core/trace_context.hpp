@@ -13,7 +13,8 @@ namespace skep {
 inline constexpr const char* traceparent_key = "traceparent"; ///< key in the metadata of a request
 inline constexpr const char* tracestate_key = "tracestate";
 
-/// A place in a trace, as in the "traceparent" header of W3C Trace Context: https://www.w3.org/TR/trace-context/
+/// A place in a trace, as in the "traceparent" header of W3C Trace Context:
+/// https://www.w3.org/TR/trace-context/
 struct trace_context {
     std::string trace_id; ///< 32 hexadecimal digits, not all 0
     std::string span_id;  ///< 16 hexadecimal digits, not all 0

@@ -39,8 +39,8 @@ void append_formatted(std::string& out, const char* format, unsigned code) {
     out += escape.data();
 }
 
-/// Copies `text`, with every other part replaced by `escape(code, is_character)`: a code point, or a byte of ill-formed
-/// text.
+/// Copies `text`, with every other part replaced by `escape(code, is_character)`: a code point, or a byte of
+/// ill-formed text.
 template <class Escape>
 std::string with_escapes(std::string_view text, Escape escape) {
     std::string result;

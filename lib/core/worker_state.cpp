@@ -48,7 +48,8 @@ bool is_flip(const transition& entry) {
     return entry.code == transition_reason::checkout || entry.code == transition_reason::checkin;
 }
 
-/// Appends an entry. An entry of set_busy() is removed together with the entry before it, and displaces no other entry.
+/// Appends an entry. An entry of set_busy() is removed together with the entry before it, and displaces no
+/// other entry.
 void remember(std::vector<transition>& history, transition entry) {
     constexpr auto limit = worker_state_machine::history_limit;
     history.push_back(std::move(entry));

@@ -109,8 +109,8 @@ asio::awaitable<collector_answer> collector::post(std::string body, duration tim
     co_return answer;
 }
 
-/// Converts a response. Anything besides one answer to one request puts later answers out of step, so the connection is
-/// closed.
+/// Converts a response. Anything besides one answer to one request puts later answers out of step, so the
+/// connection is closed.
 collector_answer collector::to_answer(const response& http_reply) {
     const auto kind = http::to_status_class(http_reply.result_int()); // some numbers have no name
     const bool is_informational = kind == http::status_class::informational;

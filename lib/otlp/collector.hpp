@@ -33,8 +33,8 @@ class collector {
 public:
     collector(const strand& executor, const otlp_options& options) : options_(options), stream_(executor) {}
 
-    /// Sends a body. `timeout` limits the exchange, not the look-up of the collector's name. Throws if cancelled or out
-    /// of memory.
+    /// Sends a body. `timeout` limits the exchange, not the look-up of the collector's name. Throws if
+    /// cancelled or out of memory.
     asio::awaitable<collector_answer> post(std::string body, duration timeout);
 
 private:

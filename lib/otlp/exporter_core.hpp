@@ -17,8 +17,8 @@
 
 namespace skep {
 
-/// Implementation of otlp_exporter: collects spans, and sends them in batches. Used on its strand, except for the
-/// constructor, begin(), end(), executor() and counts().
+/// Implementation of otlp_exporter: collects spans, and sends them in batches. Used on its strand, except for
+/// the constructor, begin(), end(), executor() and counts().
 class otlp_exporter::core : public std::enable_shared_from_this<core> {
 public:
     core(const boost::asio::any_io_executor& executor, otlp_options options);

@@ -22,8 +22,8 @@ struct admission_facts {
     bool is_part_of_another = false; ///< part of a running call, and drained with that call
 };
 
-/// Returns the reason to refuse the call, or nullopt if the pool accepts the call. An accepted call may still find the
-/// queue full.
+/// Returns the reason to refuse the call, or nullopt if the pool accepts the call. An accepted call may still
+/// find the queue full.
 constexpr std::optional<errc> refusal_of(const admission_facts& facts) noexcept {
     switch (facts.phase) {
     case pool_phase::created: return facts.has_start_failed ? errc::start_failed : errc::not_started;

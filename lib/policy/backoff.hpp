@@ -19,17 +19,17 @@ struct worker_death {
     exit_status status;
 };
 
-/// Returns the slot's count of fruitless processes in a row after this death. A process that completed a call, or lived
-/// for stable_after, resets the count. A process retired by the pool leaves the count unchanged. A process killed from
-/// outside (SIGKILL, SIGTERM) raises the count to at least 1 and no further: the kill says little about the next start,
-/// and a growing backoff would leave the pool empty.
+/// Returns the slot's count of fruitless processes in a row after this death. A process that completed a
+/// call, or lived for stable_after, resets the count. A process retired by the pool leaves the count
+/// unchanged. A process killed from outside (SIGKILL, SIGTERM) raises the count to at least 1 and no further:
+/// the kill says little about the next start, and a growing backoff would leave the pool empty.
 int next_failure_streak(int streak, const worker_death& death, const restart_options& options) noexcept;
 
 /// Returns `wait`, longer or shorter by up to `share` of itself. `random` is uniform in [0, 1).
 duration with_jitter(duration wait, double share, double random) noexcept;
 
-/// Returns the wait before the slot's next start: zero after a streak of 0, otherwise initial_backoff, doubled with
-/// each failure up to max_backoff and varied by `jitter`. `random` is uniform in [0, 1).
+/// Returns the wait before the slot's next start: zero after a streak of 0, otherwise initial_backoff,
+/// doubled with each failure up to max_backoff and varied by `jitter`. `random` is uniform in [0, 1).
 duration backoff_delay(int streak, double random, const restart_options& options) noexcept;
 
 } // namespace skep

@@ -92,7 +92,8 @@ time_point circuit_breaker::next_admission(time_point now) {
     return full ? trials_.front() : now;
 }
 
-/// Applies the effects of time: the circuit half-opens after open_time, and reopens when a trial exceeds its limit.
+/// Applies the effects of time: the circuit half-opens after open_time, and reopens when a trial exceeds its
+/// limit.
 void circuit_breaker::catch_up(time_point now) {
     bool changed = true;
     while (changed) {

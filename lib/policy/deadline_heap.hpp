@@ -17,10 +17,10 @@ struct deadline_node {
     static constexpr std::size_t outside = static_cast<std::size_t>(-1);
 };
 
-/// All deadlines of a pool, served by one timer. A timer per call costs more: the event loop would arm and cancel each
-/// timer, though few fire. Adding or removing an entry with the latest deadline, the usual case for a new call, is
-/// O(1); any other entry costs O(log n). The heap stores the times: comparisons do not touch the nodes, which lie
-/// scattered in memory.
+/// All deadlines of a pool, served by one timer. A timer per call costs more: the event loop would arm and
+/// cancel each timer, though few fire. Adding or removing an entry with the latest deadline, the usual case
+/// for a new call, is O(1); any other entry costs O(log n). The heap stores the times: comparisons do not
+/// touch the nodes, which lie scattered in memory.
 class deadline_heap {
 public:
     /// Adds `node`, or moves the node within the heap. The node must stay alive until removed.

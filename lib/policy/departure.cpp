@@ -58,8 +58,8 @@ transition_reason code_of(const departure& reason) noexcept {
     return reason.code == errc::startup_timeout ? transition_reason::timeout : traits_of(reason.cause).code;
 }
 
-/// The end of the process explains a broken channel. A lack of host memory for a stop sequence ends the worker,
-/// regardless of the reason for the stop.
+/// The end of the process explains a broken channel. A lack of host memory for a stop sequence ends the
+/// worker, regardless of the reason for the stop.
 bool outranks(const departure& later, const departure& known_departure) noexcept {
     if (known_departure.cause == departure_cause::lost_channel) {
         return later.cause == departure_cause::process_exit;

@@ -13,7 +13,8 @@
 
 namespace skep {
 
-/// The cause of a worker's departure. The last two causes are failures that do not end a worker by themselves.
+/// The cause of a worker's departure. The last two causes are failures that do not end a worker by
+/// themselves.
 enum class departure_cause {
     surplus,        ///< the pool needs fewer workers
     recycling,      ///< a new worker replaces this worker
@@ -41,11 +42,11 @@ enum class departure_kind {
 
 departure_kind kind_of(departure_cause cause) noexcept;
 
-/// Why and how a worker leaves. A worker that stays has no departure. Later reasons only raise an existing departure,
-/// through raise(). The urgency never falls. A failure that ends the worker at once replaces a departure that lets the
-/// worker drain. Any other cause stays, with two exceptions: the end of the process replaces a lost channel, and a lack
-/// of host memory replaces a plan or a fault, because the stop sequence cannot go on. So the cause always names the
-/// real end of the worker.
+/// Why and how a worker leaves. A worker that stays has no departure. Later reasons only raise an existing
+/// departure, through raise(). The urgency never falls. A failure that ends the worker at once replaces a
+/// departure that lets the worker drain. Any other cause stays, with two exceptions: the end of the process
+/// replaces a lost channel, and a lack of host memory replaces a plan or a fault, because the stop sequence
+/// cannot go on. So the cause always names the real end of the worker.
 struct departure {
     explicit departure(departure_cause first_cause, std::string text,
                        errc error = errc::worker_lost) noexcept;

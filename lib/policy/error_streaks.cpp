@@ -9,8 +9,8 @@ namespace skep {
 
 namespace {
 
-// The most windows, one per command and slot. Callers choose the names of commands: beyond the limit, all tallies are
-// cleared.
+// The most windows, one per command and slot. Callers choose the names of commands: beyond the limit, all
+// tallies are cleared.
 constexpr std::size_t most_windows = 1'000'000;
 
 // The calls in a window that judges a worker: a multiple of the limit, and a least number.
@@ -113,9 +113,9 @@ streak_verdict error_streaks::failed(std::uint32_t slot, const std::string& comm
     return is_first ? streak_verdict::suspect : streak_verdict::convict;
 }
 
-/// Returns true if the worker fails many more calls than its siblings would fail of the same commands, and more than
-/// chance explains. The estimate grants the siblings two more calls, one of them failed, so that few calls prove
-/// little.
+/// Returns true if the worker fails many more calls than its siblings would fail of the same commands, and
+/// more than chance explains. The estimate grants the siblings two more calls, one of them failed, so that
+/// few calls prove little.
 bool error_streaks::does_much_worse(std::uint32_t slot) const noexcept {
     double failures = 0;
     double expected = 0;

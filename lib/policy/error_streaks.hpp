@@ -19,12 +19,13 @@ enum class streak_verdict {
     convict  ///< the worker does so again after the suspicion
 };
 
-/// Finds a worker that fails its calls though the worker answers pings and probes, regardless of the names of its
-/// errors. Failures alone are no verdict, because bad input causes failures too. Either a probe or a comparison tells
-/// the worker's fault from the callers': the siblings do much better at the same commands at the same time.
+/// Finds a worker that fails its calls though the worker answers pings and probes, regardless of the names of
+/// its errors. Failures alone are no verdict, because bad input causes failures too. Either a probe or a
+/// comparison tells the worker's fault from the callers': the siblings do much better at the same commands at
+/// the same time.
 ///
-/// Convicts a slot once: a fresh worker that does no better shows that the callers are at fault. A long run of
-/// successes clears the conviction.
+/// Convicts a slot once: a fresh worker that does no better shows that the callers are at fault. A long run
+/// of successes clears the conviction.
 class error_streaks {
 public:
     /// `limit`: the number of failures that starts an examination; 0 = never.

@@ -9,8 +9,8 @@
 
 namespace skep {
 
-/// Slows a reader down that receives more than its share, to leave time for others. After a burst, the reader pauses in
-/// proportion to the cost of the data taken.
+/// Slows a reader down that receives more than its share, to leave time for others. After a burst, the reader
+/// pauses in proportion to the cost of the data taken.
 class flood_brake {
 public:
     flood_brake(std::size_t burst, std::size_t per_second) noexcept

@@ -11,12 +11,12 @@
 
 namespace skep {
 
-/// Tells if a worker's oldest call takes too much memory, or if earlier calls left the worker little. Every sample of
-/// the worker's memory goes through sample().
+/// Tells if a worker's oldest call takes too much memory, or if earlier calls left the worker little. Every
+/// sample of the worker's memory goes through sample().
 class growth_watch {
 public:
-    /// Records that the worker holds `resident` bytes. `start_time`: the time at which the oldest unanswered call was
-    /// sent, if any.
+    /// Records that the worker holds `resident` bytes. `start_time`: the time at which the oldest unanswered
+    /// call was sent, if any.
     void sample(std::uint64_t resident, time_point now, std::optional<time_point> start_time) noexcept {
         if (!last_) {
             fresh_ = resident;
@@ -28,8 +28,8 @@ public:
         looked_ = now;
     }
 
-    /// Returns true if the worker has grown, since its oldest call was sent, by at least half of the room of the fresh
-    /// worker.
+    /// Returns true if the worker has grown, since its oldest call was sent, by at least half of the room of
+    /// the fresh worker.
     bool is_of_oldest_call(std::uint64_t limit) const noexcept {
         const auto room = limit - std::min(limit, fresh_);
         const auto grown = last_.value_or(0) - std::min(last_.value_or(0), previous_);

@@ -18,9 +18,9 @@ struct heartbeat_verdict {
     bool lost = false;      ///< `misses` in a row are overdue: the worker is lost
 };
 
-/// Judges a worker by its answers. Any sign of life counts as an answer. A tick that is late by more than half of the
-/// timeout (at least 100 ms, at most 1 s) means that the host itself stood still: the worker then gets its full time
-/// again.
+/// Judges a worker by its answers. Any sign of life counts as an answer. A tick that is late by more than
+/// half of the timeout (at least 100 ms, at most 1 s) means that the host itself stood still: the worker then
+/// gets its full time again.
 class heartbeat_monitor {
 public:
     heartbeat_monitor(const heartbeat_options& options, time_point now) noexcept;
@@ -31,8 +31,8 @@ public:
         misses_ = 0;
     }
 
-    /// Records the answer to a ping. Returns false if the ping was not outstanding: pings are answered in order, and
-    /// once.
+    /// Records the answer to a ping. Returns false if the ping was not outstanding: pings are answered in
+    /// order, and once.
     bool answered(std::uint64_t sequence) noexcept {
         const bool outstanding = sequence > answered_ && sequence <= sequence_;
         if (outstanding) {

@@ -13,8 +13,9 @@ namespace skep {
 /// A longer stall counts as a blocked loop or a suspended machine.
 inline constexpr duration long_stall = std::chrono::seconds(1);
 
-/// A deadline that the host sets to others, after `limit`. A check that is much too late shows that the host itself
-/// stood still, and may not have seen recent progress: the deadline is then extended by the whole limit, once.
+/// A deadline that the host sets to others, after `limit`. A check that is much too late shows that the host
+/// itself stood still, and may not have seen recent progress: the deadline is then extended by the whole
+/// limit, once.
 class patient_deadline {
 public:
     patient_deadline() = default;

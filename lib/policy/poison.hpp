@@ -13,10 +13,10 @@
 
 namespace skep {
 
-/// Remembers the inputs that crashed workers, and refuses an input after too many crashes. Bounded in number and time;
-/// the oldest entries are dropped first. A digest under a secret key stands for the whole input: see keyed_digest. The
-/// digest takes 48 bytes regardless of the input's size, and no caller can forge an input that matches another
-/// caller's.
+/// Remembers the inputs that crashed workers, and refuses an input after too many crashes. Bounded in number
+/// and time; the oldest entries are dropped first. A digest under a secret key stands for the whole input:
+/// see keyed_digest. The digest takes 48 bytes regardless of the input's size, and no caller can forge an
+/// input that matches another caller's.
 class poison_list {
 public:
     static constexpr std::size_t most = 256;
@@ -31,8 +31,8 @@ public:
     explicit poison_list(const crash_barrier_options& options) noexcept
         : limit_(options.poison_crashes), memory_(options.poison_ttl) {}
 
-    /// Records that a worker crashed while it had this input. Returns the number of crashes so far, or 0 if the limit
-    /// is off.
+    /// Records that a worker crashed while it had this input. Returns the number of crashes so far, or 0 if
+    /// the limit is off.
     int blame(const input& call_input, time_point now);
 
     /// Returns true if the pool refuses the input.

@@ -13,7 +13,8 @@ namespace skep {
 
 namespace {
 
-// Leaks do not explain a worker that is too large within this time, plus one memory interval, after it became ready.
+// Leaks do not explain a worker that is too large within this time, plus one memory interval, after it became
+// ready.
 constexpr duration at_first = std::chrono::seconds(10);
 
 std::uint64_t calls_limit(const recycle_options& options, double random) {

@@ -13,8 +13,8 @@
 
 namespace skep {
 
-/// Decides when a fresh worker replaces one worker. The limits are drawn at random once, so that workers started
-/// together do not leave together.
+/// Decides when a fresh worker replaces one worker. The limits are drawn at random once, so that workers
+/// started together do not leave together.
 class recycle_plan {
 public:
     enum class urgency { none, drain, now };
@@ -25,15 +25,16 @@ public:
         bool is_in_vain = false; ///< for its size: a fresh worker would soon be as large
     };
 
-    /// `random_age` and `random_calls` are uniform in [0, 1). `fresh_bytes`: the memory of the worker when ready; 0 =
-    /// unknown.
+    /// `random_age` and `random_calls` are uniform in [0, 1). `fresh_bytes`: the memory of the worker when
+    /// ready; 0 = unknown.
     recycle_plan(const recycle_options& options, time_point ready_at, double random_age, double random_calls,
                  std::uint64_t fresh_bytes = 0);
 
     /// `resident`: bytes; 0 = unknown. `has_worked`: the worker has been sent a call.
     verdict judge(time_point now, std::uint64_t calls, std::uint64_t resident, bool has_worked = true);
 
-    /// Returns true if the worker is too large and a fresh worker would be too large as soon: calls are not the cause.
+    /// Returns true if the worker is too large and a fresh worker would be too large as soon: calls are not
+    /// the cause.
     bool is_in_vain() const noexcept { return is_in_vain_.value_or(false); }
 
     /// Returns true if `calls` answered calls make the worker due. For the hot path.

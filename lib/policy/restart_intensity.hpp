@@ -14,14 +14,15 @@
 
 namespace skep {
 
-/// Restart intensity: after more than `most` unplanned ends of workers within a sliding window, the pool may only start
-/// trials, one at a time. The first trial that comes up lets the pool start workers again. A trial that fails starts a
-/// new wait. A trial that neither comes up nor fails is abandoned after a limit.
+/// Restart intensity: after more than `most` unplanned ends of workers within a sliding window, the pool may
+/// only start trials, one at a time. The first trial that comes up lets the pool start workers again. A trial
+/// that fails starts a new wait. A trial that neither comes up nor fails is abandoned after a limit.
 class restart_intensity {
 public:
-    /// `most`: the ends tolerated in the window; 0 = any number. A trial is abandoned after options.open_time, or after
-    /// `start_limit` if longer. The limit must not be shorter than a start may take: the result of an abandoned trial
-    /// is ignored.
+    /// `most`: the ends tolerated in the window; 0 = any number. A trial is abandoned after
+    /// options.open_time, or after
+    /// `start_limit` if longer. The limit must not be shorter than a start may take: the result of an
+    /// abandoned trial is ignored.
     restart_intensity(std::size_t most, const restart_options& options,
                       duration start_limit = std::chrono::minutes(1));
 

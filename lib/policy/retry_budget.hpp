@@ -7,9 +7,9 @@
 
 namespace skep {
 
-/// Keeps retries from doubling an overload. A token bucket: each retry takes a token, and each success returns a
-/// fraction of a token. Retries stop while the bucket is at most half full. Same as gRPC's retry throttling (proposal
-/// A6).
+/// Keeps retries from doubling an overload. A token bucket: each retry takes a token, and each success
+/// returns a fraction of a token. Retries stop while the bucket is at most half full. Same as gRPC's retry
+/// throttling (proposal A6).
 class retry_budget {
 public:
     explicit retry_budget(const retry_options& options) noexcept
@@ -17,8 +17,8 @@ public:
 
     void succeeded() noexcept;
 
-    /// Takes a token for a lost call that might be retried. Returns true if the call may be retried: never with a
-    /// budget of 1 or 2.
+    /// Takes a token for a lost call that might be retried. Returns true if the call may be retried: never
+    /// with a budget of 1 or 2.
     bool spend() noexcept;
 
     double tokens() const noexcept { return tokens_; }

@@ -34,14 +34,15 @@ struct scaling_decision {
 ///
 /// The scaler grows at once in two cases:
 /// - Callers have waited for the target delay. Grows to as many workers as the present calls need.
-/// - The utilisation, averaged over an interval, is above `up`. Grows to as many workers as bring the utilisation to
+/// - The utilisation, averaged over an interval, is above `up`. Grows to as many workers as bring the
+/// utilisation to
 ///   the middle between `down` and `up`.
 ///
 /// Workers already starting count in both cases, so that one burst never overshoots.
 ///
-/// The scaler shrinks step by step, by half of the surplus, if for a whole cool-down neither the utilisation nor a
-/// caller's wait needed the present workers. Growing again soon after shrinking is flapping: the cool-down then
-/// doubles, up to 16-fold, and recovers after quiet times.
+/// The scaler shrinks step by step, by half of the surplus, if for a whole cool-down neither the utilisation
+/// nor a caller's wait needed the present workers. Growing again soon after shrinking is flapping: the
+/// cool-down then doubles, up to 16-fold, and recovers after quiet times.
 class scaler {
 public:
     scaler(const scaling_options& options, size_limits limits, time_point now) noexcept;

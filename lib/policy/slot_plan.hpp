@@ -11,8 +11,9 @@
 
 namespace skep {
 
-/// Decides when a vacant slot may have a worker again: after the backoff for the ends of its last workers, after the
-/// taint of a crash, and after the verdict on the end of the last worker. `random` is uniform in [0, 1).
+/// Decides when a vacant slot may have a worker again: after the backoff for the ends of its last workers,
+/// after the taint of a crash, and after the verdict on the end of the last worker. `random` is uniform in
+/// [0, 1).
 class slot_plan {
 public:
     slot_plan(const restart_options& restart, const crash_barrier_options& barrier) noexcept
@@ -24,19 +25,19 @@ public:
     /// The end of the worker is known. Returns true if the end taints the slot anew.
     bool judged(exit_class kind, const worker_death& death, time_point now);
 
-    /// The last answers of the worker are known, and no other worker has been started: the answers may permit an
-    /// earlier start.
+    /// The last answers of the worker are known, and no other worker has been started: the answers may permit
+    /// an earlier start.
     void reconsider(const worker_death& death, double random, time_point now);
     void verdict_is_out() noexcept { awaits_verdict_ = false; }
 
-    /// The successor of a worker that stays until replaced did not come up. `counts`: the pool did not stop the
-    /// successor.
+    /// The successor of a worker that stays until replaced did not come up. `counts`: the pool did not stop
+    /// the successor.
     void successor_failed(bool counts, double random, time_point now);
 
     void came_up() noexcept { due_ = {}; }
 
-    /// A fresh worker has replaced a worker that was due. `in_vain`: the fresh worker will be due as soon, and stays
-    /// longer each time.
+    /// A fresh worker has replaced a worker that was due. `in_vain`: the fresh worker will be due as soon,
+    /// and stays longer each time.
     void replaced(bool in_vain, double random, time_point now);
 
     /// Returns the time at which the next replacement in vain may begin.
@@ -52,8 +53,8 @@ public:
     void set_in_launch(bool is_in_launch) noexcept { in_launch_ = is_in_launch; }
     bool is_in_launch() const noexcept { return in_launch_; }
 
-    /// Returns the earliest start of the next worker, as far as the slot decides. `others`: workers of other slots that
-    /// serve or start.
+    /// Returns the earliest start of the next worker, as far as the slot decides. `others`: workers of other
+    /// slots that serve or start.
     time_point earliest_start(std::size_t others) const noexcept;
 
     /// Returns the earliest start of a successor.

@@ -11,8 +11,8 @@
 
 namespace skep {
 
-/// The stop stages of one worker: the current stage, its deadline and the next stage. Draining comes before the
-/// sequence.
+/// The stop stages of one worker: the current stage, its deadline and the next stage. Draining comes before
+/// the sequence.
 class stop_sequence {
 public:
     stop_sequence(const stop_options& options, stop_stage first, time_point now);

@@ -11,8 +11,8 @@
 
 namespace skep {
 
-/// Limits how far a worker may run ahead of a stream's consumer. The worker starts with a window of credit. Consumed
-/// credit returns to the worker in portions worth a message.
+/// Limits how far a worker may run ahead of a stream's consumer. The worker starts with a window of credit.
+/// Consumed credit returns to the worker in portions worth a message.
 class stream_window {
 public:
     explicit stream_window(stream_credit size) noexcept : size_(size), open_(size) {}

@@ -28,9 +28,9 @@ private:
     std::atomic<std::size_t> left_;
 };
 
-/// One pool's part of a budget. The least number of workers is reserved, whether the pool has the workers or not, so
-/// that no other pool grows into their places. Default-constructed: unlimited. Returns everything on destruction. Used
-/// on the strand of its pool.
+/// One pool's part of a budget. The least number of workers is reserved, whether the pool has the workers or
+/// not, so that no other pool grows into their places. Default-constructed: unlimited. Returns everything on
+/// destruction. Used on the strand of its pool.
 class worker_share {
 public:
     worker_share() = default;
@@ -42,7 +42,8 @@ public:
     worker_share& operator=(worker_share&& other) noexcept;
     ~worker_share() { release(); }
 
-    /// Sets the reservation to `least`. Returns false, and changes nothing, if the budget has too few places left.
+    /// Sets the reservation to `least`. Returns false, and changes nothing, if the budget has too few places
+    /// left.
     bool reserve(std::size_t least) noexcept;
 
     /// Takes places for up to `wanted_count` workers. Returns the number of workers that the pool may have.

@@ -92,8 +92,8 @@ void worker_ending::enter(stage next, time_point deadline) noexcept {
     deadline_ = deadline;
 }
 
-/// Returns true for a worker that is frozen or fails for no visible reason. A worker over its memory limit would go on
-/// growing.
+/// Returns true for a worker that is frozen or fails for no visible reason. A worker over its memory limit
+/// would go on growing.
 bool worker_ending::wants_stacks(departure_cause cause, const process_facts& process) const noexcept {
     const bool is_health_fault =
         kind_of(cause) == departure_kind::fault && cause != departure_cause::memory_limit;

@@ -50,9 +50,10 @@ struct process_facts {
     exit_verdict verdict;
 };
 
-/// The end of a worker that is over, from its departure to reaping. If a channel ended, the process has a moment to end
-/// by itself. Then the process prints its stacks, if the stacks are useful, and goes through the stop sequence. As soon
-/// as the process has ended, the rest of its data is read and the process is reaped.
+/// The end of a worker that is over, from its departure to reaping. If a channel ended, the process has a
+/// moment to end by itself. Then the process prints its stacks, if the stacks are useful, and goes through
+/// the stop sequence. As soon as the process has ended, the rest of its data is read and the process is
+/// reaped.
 class worker_ending {
 public:
     explicit worker_ending(const stop_options& options) noexcept : options_(options) {}

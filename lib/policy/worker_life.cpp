@@ -276,8 +276,8 @@ void worker_life::end(moment now) noexcept {
     record(code_of(*departure_), how, now, std::move(facts));
 }
 
-/// Moves to the state that follows from the known facts, if different. The only place that changes a state. Succeeds
-/// even if memory is lacking to note the reason.
+/// Moves to the state that follows from the known facts, if different. The only place that changes a state.
+/// Succeeds even if memory is lacking to note the reason.
 void worker_life::record(transition_reason code, std::string_view reason, moment now,
                          json::object metadata) noexcept {
     const auto state = ending_.is_finished()   ? end_state()

@@ -19,10 +19,11 @@
 
 namespace skep {
 
-/// The life of one worker, from launch to reaping: a state machine without clock, process or channel. The owner reports
-/// events and carries out the resulting steps. Every reported failure goes through fail(); the end of the process and
-/// the lack of memory are departures by themselves. One departure, which is only raised, says why and how the worker
-/// leaves or ends. The stages are the start, the service (see worker_readiness) and the ending.
+/// The life of one worker, from launch to reaping: a state machine without clock, process or channel. The
+/// owner reports events and carries out the resulting steps. Every reported failure goes through fail(); the
+/// end of the process and the lack of memory are departures by themselves. One departure, which is only
+/// raised, says why and how the worker leaves or ends. The stages are the start, the service (see
+/// worker_readiness) and the ending.
 class worker_life {
 public:
     /// `initial_state`: the states of the vacant slot before, if any.
@@ -35,7 +36,8 @@ public:
     void launch_failed(errc code, std::string reason, moment now);
     void greeted(int stack_signal) noexcept;
     void came_up(moment now);
-    /// All data sent by the worker is known. `stray` describes data that was no message, to explain the worker's end.
+    /// All data sent by the worker is known. `stray` describes data that was no message, to explain the
+    /// worker's end.
     void data_ended(std::string stray = {}) noexcept;
     void process_ended(moment now);
     void reaped(exit_evidence evidence, moment now);
@@ -57,8 +59,8 @@ public:
 
     // Orders of the pool.
 
-    /// Takes the worker out of service for good. The worker ends once stopped. Does nothing if the worker leaves
-    /// already.
+    /// Takes the worker out of service for good. The worker ends once stopped. Does nothing if the worker
+    /// leaves already.
     void retire(departure_cause cause, std::string detail, moment now);
     void suspend() noexcept;
     void resume(bool is_well, moment now);

@@ -7,7 +7,8 @@
 
 namespace skep {
 
-/// The obstacles that keep a worker in service from taking calls. The worker takes calls only without any obstacle.
+/// The obstacles that keep a worker in service from taking calls. The worker takes calls only without any
+/// obstacle.
 enum class obstacle : unsigned {
     not_up = 1,    ///< the handshake is not complete
     degraded = 2,  ///< the worker failed a probe

@@ -17,10 +17,10 @@ enum class talk {
     unasked    ///< progress, events, log records, pongs
 };
 
-/// Limits the cost of one channel of a worker for the host: a tenth of a thread's time for tool calls and for bytes
-/// that trickle in, a fiftieth for unasked messages. Answers are free, because callers decide their number. After a
-/// burst of 40 ms, or 8 ms, the channel pauses in proportion to the cost. Costs are in nanoseconds, estimated from
-/// sizes, so that every run decides the same.
+/// Limits the cost of one channel of a worker for the host: a tenth of a thread's time for tool calls and for
+/// bytes that trickle in, a fiftieth for unasked messages. Answers are free, because callers decide their
+/// number. After a burst of 40 ms, or 8 ms, the channel pauses in proportion to the cost. Costs are in
+/// nanoseconds, estimated from sizes, so that every run decides the same.
 class worker_talk {
 public:
     /// `bytes` bytes have arrived. The messages that the bytes complete are recorded next.
@@ -50,8 +50,8 @@ public:
         return brake_.charge(std::exchange(owed_, 0) + std::exchange(piece_, 0), now);
     }
 
-    /// Returns the number of bytes to read at a time. Small from the first charged message until only answers arrive,
-    /// so that others get their turns in between.
+    /// Returns the number of bytes to read at a time. Small from the first charged message until only answers
+    /// arrive, so that others get their turns in between.
     std::size_t most_to_read() const noexcept { return most_; }
 
 private:

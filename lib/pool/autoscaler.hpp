@@ -35,8 +35,8 @@ public:
     /// A worker has ended. If the worker was surplus, other pools may take its place.
     void on_ended() noexcept { adjust_share(); }
 
-    /// The pool has ended: releases its places to other pools, and takes no place any more when its own workers end
-    /// later.
+    /// The pool has ended: releases its places to other pools, and takes no place any more when its own
+    /// workers end later.
     void release_share() noexcept { share_ = worker_share(); }
 
     void count(pool_counters& counters) const noexcept;

@@ -13,8 +13,8 @@ namespace skep {
 
 namespace {
 
-/// Off the strand: callers on several threads prepare in parallel, and an unsendable request is refused at once,
-/// regardless of the queue's length.
+/// Off the strand: callers on several threads prepare in parallel, and an unsendable request is refused at
+/// once, regardless of the queue's length.
 void prepare(call& new_call, const pool_core& core, const asio::any_io_executor& caller,
              call_kind kind) noexcept {
     try {
@@ -46,8 +46,8 @@ struct watching_caller : detail::inner_caller<reply> {
     progress_scope progress;
 };
 
-/// Wraps `caller` so that no progress follows the answer. Without memory, fails the caller and returns an empty
-/// completion.
+/// Wraps `caller` so that no progress follows the answer. Without memory, fails the caller and returns an
+/// empty completion.
 completion<reply> watch(completion<reply>&& caller, const call_ptr& watched_call, const pool_core& core) {
     const auto executor = caller.get_executor();
     watching_caller watching{{std::move(caller)}, progress_scope(watched_call)};

@@ -12,7 +12,8 @@ namespace skep {
 /// Makes a call of a pool; the caller begins the call. `lease`: null for most calls.
 call_operation make_call(core_ptr core, request&& new_request, claim_ptr lease = nullptr);
 
-/// Makes a call of a pool whose answer comes in chunks; the caller begins the call. `lease`: null for most calls.
+/// Makes a call of a pool whose answer comes in chunks; the caller begins the call. `lease`: null for most
+/// calls.
 stream_operation make_stream_call(core_ptr core, request&& new_request, claim_ptr lease = nullptr);
 
 } // namespace skep

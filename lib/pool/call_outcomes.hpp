@@ -12,8 +12,8 @@
 
 namespace skep {
 
-/// Handles the answers and deadlines of running calls: judges the worker by the outcome, and passes the outcome on to
-/// the dispatcher. On the pool's strand.
+/// Handles the answers and deadlines of running calls: judges the worker by the outcome, and passes the
+/// outcome on to the dispatcher. On the pool's strand.
 class call_outcomes final : public answer_handler {
 public:
     call_outcomes(pool_parts& parts, std::size_t error_streak)

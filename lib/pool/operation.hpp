@@ -19,8 +19,8 @@ namespace skep {
 
 using core_ptr = std::shared_ptr<pool_core>;
 
-/// Fails an operation that must not begin: in a forked process, or if `check()` throws. Returns true if so. Off the
-/// strand.
+/// Fails an operation that must not begin: in a forked process, or if `check()` throws. Returns true if so.
+/// Off the strand.
 template <class T, class Check>
 bool is_refused(completion<T>& caller, const pool_core& core, Check check) noexcept {
     try {
@@ -39,8 +39,8 @@ bool is_refused(completion<T>& caller, const pool_core& core) noexcept {
     return is_refused(caller, core, [] {});
 }
 
-/// Lets the caller cancel an operation. The caller's slot is emitted on its own executor; `cancel` runs on the strand.
-/// Without memory, the caller cannot cancel.
+/// Lets the caller cancel an operation. The caller's slot is emitted on its own executor; `cancel` runs on
+/// the strand. Without memory, the caller cannot cancel.
 template <class T, class Cancel>
 void forward_cancellation(completion<T>& caller, const core_ptr& core, Cancel cancel) {
     auto slot = caller.get_cancellation_slot();
@@ -66,9 +66,10 @@ void forward_cancellation(completion<T>& caller, const core_ptr& core, Cancel ca
     } catch (const std::bad_alloc&) {}
 }
 
-/// Moves a caller to the strand. There `enter(core, caller)` begins the operation, and `cancel(core, type)` ends it.
-/// The strand owns the caller from then on, not earlier: there the pool knows its waiting callers, and can drop the
-/// caller if the strand never runs again.
+/// Moves a caller to the strand. There `enter(core, caller)` begins the operation, and `cancel(core, type)`
+/// ends it.
+/// The strand owns the caller from then on, not earlier: there the pool knows its waiting callers, and can
+/// drop the caller if the strand never runs again.
 template <class T, class Cancel, class Enter>
 void enter_strand(const core_ptr& core, completion<T>&& caller, Cancel cancel, Enter enter) {
     forward_cancellation(caller, core, std::move(cancel));
@@ -138,8 +139,8 @@ private:
     bool cancelled_ = false;
 };
 
-/// Waits for `body(core)`, a coroutine that runs on the strand in the group `tasks(core)`. Cancellation (all types)
-/// ends the wait with errc::cancelled.
+/// Waits for `body(core)`, a coroutine that runs on the strand in the group `tasks(core)`. Cancellation (all
+/// types) ends the wait with errc::cancelled.
 template <class T, class Tasks, class Body>
 void wait_on_strand(const core_ptr& core, completion<T>&& caller, Tasks tasks, Body body) {
     std::shared_ptr<operation<T>> mine;

@@ -7,8 +7,8 @@
 
 namespace skep {
 
-/// Forwards the output and the log records of workers to the subscribers, and to the user's handler or else the log. A
-/// line that cannot be forwarded is lost, without other effects. On the pool's strand.
+/// Forwards the output and the log records of workers to the subscribers, and to the user's handler or else
+/// the log. A line that cannot be forwarded is lost, without other effects. On the pool's strand.
 class output_relay {
 public:
     explicit output_relay(const pool_parts& parts) noexcept : parts_(parts) {}

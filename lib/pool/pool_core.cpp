@@ -29,9 +29,9 @@ void pool_core::enroll() {
     context_guard::enroll(executor().get_inner_executor(), shared_from_this());
 }
 
-/// Ends the pool after a failure that the pool cannot survive: completes every open call and checkout, and kills every
-/// worker with its group. Uses only memory allocated before. Completes open claims each time, because refusing a call
-/// may fail as well.
+/// Ends the pool after a failure that the pool cannot survive: completes every open call and checkout, and
+/// kills every worker with its group. Uses only memory allocated before. Completes open claims each time,
+/// because refusing a call may fail as well.
 void pool_core::break_down(const std::exception_ptr& problem) noexcept {
     auto& state = parts_.state;
     const bool is_first = state.phase != pool_phase::failed && state.phase != pool_phase::stopped;

@@ -26,9 +26,9 @@ struct pool_membership {
     bool starts_again = false; ///< a failed start is retried, with the backoff of restarts
 };
 
-/// The implementation of a pool: its parts and phases, the admission of calls, and the breakdown. All functions run on
-/// the strand, except the constructor, enroll(), executor(), config(), begin_trace(), tools(), events(), is_forked(),
-/// refuse_if_forked() and exhausted().
+/// The implementation of a pool: its parts and phases, the admission of calls, and the breakdown. All
+/// functions run on the strand, except the constructor, enroll(), executor(), config(), begin_trace(),
+/// tools(), events(), is_forked(), refuse_if_forked() and exhausted().
 class pool_core final : public std::enable_shared_from_this<pool_core>, public context_bound {
 public:
     pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime,
@@ -45,8 +45,8 @@ public:
     event_bus& events() const noexcept { return *parts_.context.events; }
     tool_table& tools() noexcept { return parts_.tools; }
 
-    /// Returns true if this process is a forked copy of the process that started the pool. The copy lacks the other
-    /// threads, and one of these may have held the strand: check before entering the strand.
+    /// Returns true if this process is a forked copy of the process that started the pool. The copy lacks the
+    /// other threads, and one of these may have held the strand: check before entering the strand.
     bool is_forked() const noexcept {
         return is_copy_of(parts_.state.started_in.load(std::memory_order_relaxed));
     }
@@ -66,7 +66,8 @@ public:
     /// Returns the error of an operation without memory.
     const error& exhausted() const noexcept { return exhausted_; }
 
-    // Calls. submit() admits a call. Fails a call that could not be encoded, or that the pool's state forbids.
+    // Calls. submit() admits a call. Fails a call that could not be encoded, or that the pool's state
+    // forbids.
     void submit(call& new_call);
     void take_chunks(call& streaming_call, stream_credit taken_credit);
     void check_out(lease_claim& new_lease);
@@ -98,7 +99,8 @@ private:
     const error exhausted_; ///< made while there was memory
 };
 
-/// Makes a pool on a runtime of the caller's choice, such as a fake. The pool is enrolled with its execution context.
+/// Makes a pool on a runtime of the caller's choice, such as a fake. The pool is enrolled with its execution
+/// context.
 pool make_pool(std::shared_ptr<pool_core> core);
 
 /// Makes a pool of processes on this machine.

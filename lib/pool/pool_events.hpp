@@ -10,7 +10,8 @@
 
 namespace skep {
 
-/// Applies the events of workers: to the supervisor, the calls, the sizing and the shutdown. On the pool's strand.
+/// Applies the events of workers: to the supervisor, the calls, the sizing and the shutdown. On the pool's
+/// strand.
 class pool_events {
 public:
     pool_events(pool_parts& parts, call_outcomes& outcomes, inspection& ends, pool_shutdown& shutdown)

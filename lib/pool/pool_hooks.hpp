@@ -13,8 +13,8 @@
 
 namespace skep {
 
-/// Calls the user's initialization_delegate: before the first worker, and after the end of each worker. Does nothing
-/// without a delegate. On the pool's strand.
+/// Calls the user's initialization_delegate: before the first worker, and after the end of each worker. Does
+/// nothing without a delegate. On the pool's strand.
 class pool_hooks {
 public:
     pool_hooks(const pool_context& context, const pool_config& config, const pool_log& log);

@@ -62,8 +62,8 @@ void hop(const core_ptr& core, completion<T>&& caller, Act act) {
     execute_with_retry(core->executor(), std::move(enter));
 }
 
-/// Returns a picture of the pool. Its size depends on the pool and on the request: without memory, only this operation
-/// fails.
+/// Returns a picture of the pool. Its size depends on the pool and on the request: without memory, only this
+/// operation fails.
 template <class Picture>
 Picture picture_of(pool_core& pool, Picture (pool_parts::*look)()) {
     pool.parts().events.catch_up();

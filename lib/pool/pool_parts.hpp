@@ -58,8 +58,8 @@ struct pool_tasks {
     task_group stragglers; ///< log of a shutdown's stragglers, until all have ended
 };
 
-/// The parts of a pool, except its phases, and the operations on several parts at once: on calls and leases, or on
-/// workers and calls. On the strand.
+/// The parts of a pool, except its phases, and the operations on several parts at once: on calls and leases,
+/// or on workers and calls. On the strand.
 class pool_parts {
 public:
     pool_parts(pool_context context_of_pool, pool_config config_of_pool, const runtime_factory& make_runtime,
@@ -79,7 +79,8 @@ public:
     /// If no more workers are coming, fails the calls of tools that wait only for each other.
     void refuse_cycles();
 
-    // End every waiting call and checkout, or in addition every running call, with `code`. Return the number of calls.
+    // End every waiting call and checkout, or in addition every running call, with `code`. Return the number
+    // of calls.
     std::size_t fail_queue(errc code, const error_info& info);
     std::size_t abort_all(errc code);
 

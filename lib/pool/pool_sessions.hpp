@@ -11,8 +11,8 @@
 
 namespace skep {
 
-/// The users' operations on sessions and their workers. Follows changes in the pool's session store, if there is one.
-/// On the pool's strand, except the observer functions.
+/// The users' operations on sessions and their workers. Follows changes in the pool's session store, if there
+/// is one. On the pool's strand, except the observer functions.
 class pool_sessions final : public session_observer {
 public:
     explicit pool_sessions(pool_parts& parts) noexcept : parts_(parts) {}

@@ -98,8 +98,8 @@ void pool_shutdown::on_ended(const worker_exit& end) {
     }
 }
 
-/// A pool that shuts down starts no workers and ends no suspension: only its current workers can still take queued
-/// calls.
+/// A pool that shuts down starts no workers and ends no suspension: only its current workers can still take
+/// queued calls.
 void pool_shutdown::fail_queue_if_hopeless() {
     if (state_.phase == pool_phase::stopping && !parts_.suspensions.will_serve()) {
         report_.calls_aborted += parts_.fail_queue(errc::shutting_down, {});

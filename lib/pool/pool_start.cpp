@@ -90,8 +90,8 @@ asio::awaitable<bool> pool_start::prepare() {
     co_return complaint.empty();
 }
 
-/// Launches batch after batch, until enough workers are up or the first attempt of every slot has ended. The supervisor
-/// does the rest of a launch.
+/// Launches batch after batch, until enough workers are up or the first attempt of every slot has ended. The
+/// supervisor does the rest of a launch.
 asio::awaitable<void> pool_start::launch_until_ready() {
     parts_.supervision.begin_launch();
     while (state_.phase == pool_phase::starting && parts_.workers.ready() < parts_.config.min_ready) {
@@ -107,7 +107,8 @@ asio::awaitable<void> pool_start::launch_until_ready() {
     }
 }
 
-/// Too few workers came up: stops everything again, and fails the calls and checkouts that waited for a worker.
+/// Too few workers came up: stops everything again, and fails the calls and checkouts that waited for a
+/// worker.
 asio::awaitable<void> pool_start::undo() {
     const auto came_up = parts_.workers.ready();
     parts_.supervision.record_failure_under_way();

@@ -12,8 +12,8 @@
 
 namespace skep {
 
-/// Starts a pool: the launch, the callers that wait for the start, and the undoing if too few workers come up. On the
-/// pool's strand.
+/// Starts a pool: the launch, the callers that wait for the start, and the undoing if too few workers come
+/// up. On the pool's strand.
 class pool_start {
 public:
     /// `starts_again`: a failed start is retried, with the backoff of restarts.

@@ -114,7 +114,8 @@ private:
         old_dispositions_.restore();
     }
 
-    // The order matters: coroutine frames left behind by main end with the context, and may refer to captures of main.
+    // The order matters: coroutine frames left behind by main end with the context, and may refer to captures
+    // of main.
     signal_dispositions old_dispositions_;
     pool_main main_;
     asio::cancellation_signal stop_main_;

@@ -34,8 +34,8 @@ public:
 
     void add(waiting_caller& caller) noexcept { callers_.push_back(caller); }
 
-    /// Called when no coroutine will ever run again. A caller's coroutine may own the pool: both would keep each other
-    /// alive.
+    /// Called when no coroutine will ever run again. A caller's coroutine may own the pool: both would keep
+    /// each other alive.
     void drop_callers() noexcept {
         while (!callers_.empty()) {
             auto& next = callers_.front();

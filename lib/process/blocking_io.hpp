@@ -20,8 +20,8 @@ public:
     /// Throws std::system_error.
     blocking_input(int input_fd, int watched_fd);
 
-    /// Blocks until bytes arrive, and stores them at the beginning of `room`. Returns the number of bytes: 0 at the end
-    /// of either stream, std::nullopt after interrupt().
+    /// Blocks until bytes arrive, and stores them at the beginning of `room`. Returns the number of bytes: 0
+    /// at the end of either stream, std::nullopt after interrupt().
     std::optional<std::size_t> read(std::span<char> room) noexcept;
 
     /// Ends the current read() and all later ones. Callable from any thread.
@@ -38,8 +38,8 @@ class shared_output {
 public:
     explicit shared_output(unique_fd output_fd) noexcept : fd_(std::move(output_fd)) {}
 
-    /// Writes all pieces contiguously, without bytes of other threads in between. Blocks. Returns false if the reader
-    /// has closed the stream.
+    /// Writes all pieces contiguously, without bytes of other threads in between. Blocks. Returns false if
+    /// the reader has closed the stream.
     bool write(std::span<const std::string_view> pieces) noexcept;
 
     /// Returns true if a write of some bytes would not block.

@@ -17,12 +17,12 @@ namespace skep {
 
 using descriptor = asio::posix::basic_stream_descriptor<strand>;
 
-/// A child process and its process group. Only this class signals and reaps the child. Blocks only in end_now() and in
-/// the destructor, each for two seconds at most.
+/// A child process and its process group. Only this class signals and reaps the child. Blocks only in
+/// end_now() and in the destructor, each for two seconds at most.
 ///
-/// Order of termination: the leader ends first, of its own accord or by a SIGKILL sent to the leader alone. Its
-/// descendants have a moment (moment_for_group) to end as well: Python's resource_tracker, for example, removes the
-/// files that the leader has left in /dev/shm. Then the group is killed.
+/// Order of termination: the leader ends first, of its own accord or by a SIGKILL sent to the leader alone.
+/// Its descendants have a moment (moment_for_group) to end as well: Python's resource_tracker, for example,
+/// removes the files that the leader has left in /dev/shm. Then the group is killed.
 class child {
 public:
     child(const strand& executor, launched_child new_child, leash group);
@@ -35,9 +35,9 @@ public:
     /// Returns when the process has ended, or after abandon().
     asio::awaitable<void> ended();
 
-    /// Sends SIGTERM to the group and to the process, even if the process has left the group, then SIGCONT, so that a
-    /// stopped process receives the SIGTERM. Does nothing after the end of the process: the kernel may have reused its
-    /// pid.
+    /// Sends SIGTERM to the group and to the process, even if the process has left the group, then SIGCONT,
+    /// so that a stopped process receives the SIGTERM. Does nothing after the end of the process: the kernel
+    /// may have reused its pid.
     void terminate() noexcept;
 
     /// Sends SIGKILL to the process itself, even if the process has left the group.
@@ -46,12 +46,13 @@ public:
     /// Sends signal `number` to the process itself.
     void signal(int number) noexcept;
 
-    /// Collects the status of the process. Returns exit_status::taken() if other code has collected the status.
+    /// Collects the status of the process. Returns exit_status::taken() if other code has collected the
+    /// status.
     /// Preconditions: the process has ended.
     exit_status reap() noexcept;
 
-    /// Returns when the group is empty; kills the rest of the group when the moment is over. Preconditions: reap() was
-    /// called.
+    /// Returns when the group is empty; kills the rest of the group when the moment is over. Preconditions:
+    /// reap() was called.
     asio::awaitable<void> end_group();
 
     /// Returns true if `pid` is the process itself or another member of its group or session.
@@ -60,8 +61,9 @@ public:
     /// Kills the group, and makes ended() and end_group() return.
     void abandon() noexcept;
 
-    /// Completes the termination at once: kills the process and collects its status (see collect_killed()), waits for
-    /// the rest of the group until the moment is over, counted from the first SIGKILL, then kills the group.
+    /// Completes the termination at once: kills the process and collects its status (see collect_killed()),
+    /// waits for the rest of the group until the moment is over, counted from the first SIGKILL, then kills
+    /// the group.
     void end_now() noexcept;
 
 private:

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Code that runs in the child until its exec. The child shares the host's memory, and the host's other threads may hold
-// any lock: only async-signal-safe calls, no allocation, no object with a destructor. Sanitizers do not know the
-// child's stack.
+// Code that runs in the child until its exec. The child shares the host's memory, and the host's other
+// threads may hold any lock: only async-signal-safe calls, no allocation, no object with a destructor.
+// Sanitizers do not know the child's stack.
 
 #include "process/child_setup.hpp"
 
@@ -46,9 +46,9 @@ void reset_signals() noexcept {
     }
 }
 
-/// Makes the child the leader of its own session and group: for group signals, and out of reach of the terminal, whose
-/// Ctrl-C would end the child, and which stops background processes that read from it. A process cannot join a group of
-/// another session. A stopped guard continues when its host ends.
+/// Makes the child the leader of its own session and group: for group signals, and out of reach of the
+/// terminal, whose Ctrl-C would end the child, and which stops background processes that read from it. A
+/// process cannot join a group of another session. A stopped guard continues when its host ends.
 bool leave_hosts_session(const child_plan& plan) noexcept {
     const bool left = ::setsid() >= 0 && (!plan.is_guard || ::prctl(PR_SET_PDEATHSIG, SIGCONT) == 0);
     return left && ::getppid() == plan.parent; // the parent may have died before prctl took effect
@@ -67,8 +67,8 @@ int duplicate_out_of_the_way(int fd) noexcept {
     return copy;
 }
 
-/// Moves the descriptors to 0, 1, 2 ... First moves all of them up, so that each is moved before its number is
-/// overwritten. dup2 then clears close-on-exec.
+/// Moves the descriptors to 0, 1, 2 ... First moves all of them up, so that each is moved before its number
+/// is overwritten. dup2 then clears close-on-exec.
 bool place_descriptors(const child_descriptors& descriptors) noexcept {
     child_descriptors spare{};
     for (std::size_t i = 0; i < spare.size(); ++i) {
@@ -87,16 +87,16 @@ bool place_descriptors(const child_descriptors& descriptors) noexcept {
     return ::close_range(spare.size(), ~0U, CLOSE_RANGE_CLOEXEC) == 0;
 }
 
-/// Skips chdir if this is already the current directory: the permission to enter it again may be missing. The C
-/// library's getcwd may allocate, hence the system call.
+/// Skips chdir if this is already the current directory: the permission to enter it again may be missing. The
+/// C library's getcwd may allocate, hence the system call.
 bool enter(const char* directory) noexcept {
     std::array<char, PATH_MAX> here;
     const bool is_known = ::syscall(SYS_getcwd, here.data(), here.size()) > 0;
     return (is_known && std::strcmp(here.data(), directory) == 0) || ::chdir(directory) == 0;
 }
 
-/// Keeps limits that must not be raised. Makes only system calls that change a setting: a system call filter may end
-/// the process for any other.
+/// Keeps limits that must not be raised. Makes only system calls that change a setting: a system call filter
+/// may end the process for any other.
 void assume(const process_state& state) noexcept {
     if (state.umask) {
         ::umask(*state.umask);
@@ -140,7 +140,8 @@ int run_child(void* argument) noexcept {
     fail(plan, launch_step::exec);
 }
 
-// Like vfork, but the kernel stores the pid before the child runs, so that a child stopped at this point can be killed.
+// Like vfork, but the kernel stores the pid before the child runs, so that a child stopped at this point can
+// be killed.
 constexpr int like_vfork =
     CLONE_VFORK | CLONE_PARENT_SETTID | SIGCHLD; // lint: allow process because it is a flag
 

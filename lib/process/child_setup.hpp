@@ -30,8 +30,8 @@ struct child_failure {
     int error = 0;
 };
 
-/// Creates a child that borrows the host's memory, and sets the child up. Returns the pid after the child's exec or
-/// failure, or -1 with errno set.
+/// Creates a child that borrows the host's memory, and sets the child up. Returns the pid after the child's
+/// exec or failure, or -1 with errno set.
 pid_t start_child(const child_plan& plan);
 
 } // namespace skep

@@ -10,14 +10,15 @@ namespace skep {
 /// Descriptors per worker in the host: data, control, stdout, stderr, pidfd and the host's end of the leash.
 inline constexpr std::size_t descriptors_of_worker = 6;
 
-/// Additional descriptors during a launch: the far ends of the worker's descriptors, /dev/null and a pipe for the
-/// report. Launches run one at a time.
+/// Additional descriptors during a launch: the far ends of the worker's descriptors, /dev/null and a pipe for
+/// the report. Launches run one at a time.
 inline constexpr std::size_t descriptors_of_launch = 8;
 
 /// The guard's descriptors: its socket and its pidfd.
 inline constexpr std::size_t descriptors_of_guard = 2;
 
-/// Descriptors of a pool with `workers` workers. Each worker may still be ending while its replacement starts.
+/// Descriptors of a pool with `workers` workers. Each worker may still be ending while its replacement
+/// starts.
 constexpr std::size_t descriptors_of_pool(std::size_t workers) noexcept {
     return 2 * workers * descriptors_of_worker + descriptors_of_launch + descriptors_of_guard;
 }

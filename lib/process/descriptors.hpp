@@ -47,7 +47,8 @@ struct fd_pair {
 fd_pair make_socket_pair(const launcher& launch);
 fd_pair make_pipe_to_here(const launcher& launch);
 
-// These functions are system calls, because the header of glibc 2.36 declares them in a form that C++ cannot link.
+// These functions are system calls, because the header of glibc 2.36 declares them in a form that C++ cannot
+// link.
 
 inline int pidfd_open(pid_t pid) noexcept {
     return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));

@@ -26,8 +26,8 @@ bool is_essential(const std::string& name) {
     return name == "PATH" || name == "HOME" || name == "LANG";
 }
 
-/// A worker of a host that is a worker itself must ignore the channels of its host, and must not use the socket for the
-/// host's readiness reports to systemd.
+/// A worker of a host that is a worker itself must ignore the channels of its host, and must not use the
+/// socket for the host's readiness reports to systemd.
 bool is_hosts_own(const std::string& name) {
     constexpr std::array<std::string_view, 8> of_systemd{"NOTIFY_SOCKET", "FDSTORE",       "WATCHDOG_PID",
                                                          "WATCHDOG_USEC", "LISTEN_PID",    "LISTEN_PIDFDID",
@@ -41,8 +41,8 @@ variables inherited(const host_state& host, bool everything) {
     return result;
 }
 
-/// By default, each of these libraries starts a thread per core, which starves a pool of processes. `options` has the
-/// user's settings for them.
+/// By default, each of these libraries starts a thread per core, which starves a pool of processes. `options`
+/// has the user's settings for them.
 void limit_library_threads(variables& target, std::size_t threads, const launch_options& options) {
     for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
                              "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"}) {

@@ -57,8 +57,8 @@ public:
 
     int memory() const noexcept { return memory_.get(); }
 
-    /// Closes the memory after the guard has inherited it, to keep it from other processes: the C library keeps part of
-    /// a thread's list of mutexes in there.
+    /// Closes the memory after the guard has inherited it, to keep it from other processes: the C library
+    /// keeps part of a thread's list of mutexes in there.
     void hide() noexcept { memory_.reset(); }
 
 private:

@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The program skep-guard: holds every leash of its host. When the host ends, for any reason, the guard kills the leader
-// of each group, and a moment later pulls the leashes. Of the C++ library, it needs only the headers below.
+// The program skep-guard: holds every leash of its host. When the host ends, for any reason, the guard kills
+// the leader of each group, and a moment later pulls the leashes. Of the C++ library, it needs only the
+// headers below.
 
 #include "process/descriptors.hpp"
 #include "process/guard_protocol.hpp"
@@ -33,7 +34,8 @@ struct held_group {
     int leader = none;    ///< a pidfd, once known
 };
 
-/// Only SIGKILL can end the guard: a SIGTERM to all processes of a user must not end the guard before the host.
+/// Only SIGKILL can end the guard: a SIGTERM to all processes of a user must not end the guard before the
+/// host.
 void ignore_signals() {
     sigset_t all;
     sigfillset(&all);
@@ -74,7 +76,8 @@ bool report(int problem) {
     return send(skep::guard_line, &byte, 1, MSG_NOSIGNAL) == 1 && problem == 0;
 }
 
-/// Removes the descriptors from epoll before closing them: the host may have copies, so a close alone is not enough.
+/// Removes the descriptors from epoll before closing them: the host may have copies, so a close alone is not
+/// enough.
 void let_go(int poll, const held_group& group) {
     epoll_ctl(poll, EPOLL_CTL_DEL, group.guard_end, nullptr);
     for (const int each : {group.guard_end, group.host_end, group.leader}) {
@@ -153,8 +156,8 @@ bool watch(int poll, int fd) {
     return epoll_ctl(poll, EPOLL_CTL_ADD, fd, &what) == 0;
 }
 
-/// Handles one message of the host. `latest` identifies the leash of the next process named. A leash that cannot be
-/// held is released, so its group dies. Returns false at the end of the stream.
+/// Handles one message of the host. `latest` identifies the leash of the next process named. A leash that
+/// cannot be held is released, so its group dies. Returns false at the end of the stream.
 bool take_message(int poll, held_groups& groups, int& latest) {
     message next;
     const bool more = receive(next);
@@ -189,8 +192,9 @@ void hold_leashes(int poll, held_groups& groups) {
     }
 }
 
-/// Kills the leaders at once, in any group; the rest of their groups has a moment to end by itself. A child in its
-/// launch, whose pid is still unknown, may arm its leash late: the leashes are pulled for another second.
+/// Kills the leaders at once, in any group; the rest of their groups has a moment to end by itself. A child
+/// in its launch, whose pid is still unknown, may arm its leash late: the leashes are pulled for another
+/// second.
 void end_groups(const held_groups& groups) {
     constexpr int step = 10; // milliseconds
     constexpr int last = skep::moment_for_group + 1000;

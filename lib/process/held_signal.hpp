@@ -8,8 +8,8 @@
 
 namespace skep {
 
-/// Blocks a signal for this thread, and discards it on destruction if it was raised meanwhile. For SIGPIPE and SIGXFSZ:
-/// a system call of this thread may raise them, and they would end the program.
+/// Blocks a signal for this thread, and discards it on destruction if it was raised meanwhile. For SIGPIPE
+/// and SIGXFSZ: a system call of this thread may raise them, and they would end the program.
 class held_signal {
 public:
     explicit held_signal(int number) noexcept {

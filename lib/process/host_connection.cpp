@@ -124,8 +124,8 @@ void leave(int status) noexcept {
     ::_exit(status);
 }
 
-/// Over stdio, the host may be on another machine, so the worker kills its own group. Over sockets, the host's guard
-/// ends the group a moment later.
+/// Over stdio, the host may be on another machine, so the worker kills its own group. Over sockets, the
+/// host's guard ends the group a moment later.
 void leave_as_host_is_gone() noexcept {
     if (!has_guard && ::getpgrp() == ::getpid()) {
         ::killpg(0, SIGKILL);

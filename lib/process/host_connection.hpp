@@ -11,7 +11,8 @@
 
 namespace skep {
 
-/// The connection of a worker process to its pool: descriptors for frames, and a token that authenticates the worker.
+/// The connection of a worker process to its pool: descriptors for frames, and a token that authenticates the
+/// worker.
 struct host_connection {
     std::string token; ///< empty over stdio
     unique_fd data_in;
@@ -23,16 +24,18 @@ struct host_connection {
     bool over_stdio() const noexcept { return control.get() < 0; }
 };
 
-/// Thrown if this process was not started by a pool, or by a pool with another protocol. The text is for people.
+/// Thrown if this process was not started by a pool, or by a pool with another protocol. The text is for
+/// people.
 class not_started_by_pool : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// Takes over the connection that the pool has passed to this process. Removes token and protocol from the environment,
-/// so that descendants are not mistaken for the worker. Over stdio, first moves the descriptors 0 and 1 away: stdin
-/// becomes /dev/null, prints to stdout go to stderr, and SIGPIPE is ignored from then on. With either transport, C's
-/// stdout, and with it std::cout, is line-buffered, so that output reaches the host in time.
+/// Takes over the connection that the pool has passed to this process. Removes token and protocol from the
+/// environment, so that descendants are not mistaken for the worker. Over stdio, first moves the descriptors
+/// 0 and 1 away: stdin becomes /dev/null, prints to stdout go to stderr, and SIGPIPE is ignored from then on.
+/// With either transport, C's stdout, and with it std::cout, is line-buffered, so that output reaches the
+/// host in time.
 /// Throws not_started_by_pool.
 /// Preconditions: called once, before other threads exist.
 host_connection take_host_connection();

@@ -88,8 +88,8 @@ std::optional<int> policy_of_process() noexcept {
     return is_handed_on ? policy : SCHED_OTHER;
 }
 
-/// The first thread stands for the process, as in renice, ionice and taskset. Attributes that only the thread itself
-/// can read come from the caller's thread.
+/// The first thread stands for the process, as in renice, ionice and taskset. Attributes that only the thread
+/// itself can read come from the caller's thread.
 thread_state state_of_threads() {
     thread_state state;
     state.cpus = cpus_of_process();

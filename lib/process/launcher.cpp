@@ -152,7 +152,8 @@ launched_child create(const child_plan& plan) {
     return launched_child(pid);
 }
 
-/// Starts the child, and returns after its exec. Throws if the child fails before; no process is left behind then.
+/// Starts the child, and returns after its exec. Throws if the child fails before; no process is left behind
+/// then.
 launched_child start(const child_plan& plan, const launch_spec& spec, int report, unique_fd report_there) {
     struct exposure {
         ~exposure() { abort.withdraw(); }

@@ -26,8 +26,8 @@ std::string_view to_string(launch_step step) noexcept;
 /// For tests: called before each step. A result other than 0 is the errno with which the step fails.
 using launch_fault = std::function<int(launch_step)>;
 
-/// The child's descriptors, indexed by their numbers in the child. -1 means /dev/null for 0 to 2, and closed for the
-/// others.
+/// The child's descriptors, indexed by their numbers in the child. -1 means /dev/null for 0 to 2, and closed
+/// for the others.
 using child_descriptors = std::array<int, 5>;
 
 /// The two ends of a leash; the child arms both. -1: no leash.
@@ -47,8 +47,8 @@ struct launch_spec {
     bool is_guard = false; ///< survives the thread that launches it
 };
 
-/// A newly started child: its pid, and a pidfd that stays valid after the child's end. Unless released, kills and reaps
-/// the child on destruction.
+/// A newly started child: its pid, and a pidfd that stays valid after the child's end. Unless released, kills
+/// and reaps the child on destruction.
 class launched_child {
 public:
     launched_child() = default;
@@ -78,8 +78,8 @@ private:
     unique_fd pidfd_;
 };
 
-/// Ends a hanging launch from another thread. A launch hangs if the program is on a dead file system, or if the child
-/// is stopped before its exec. Requests may be repeated.
+/// Ends a hanging launch from another thread. A launch hangs if the program is on a dead file system, or if
+/// the child is stopped before its exec. Requests may be repeated.
 class launch_abort {
 public:
     /// Fails a launch that has not created its child; sends SIGKILL to a child that has not reached its exec.
@@ -102,13 +102,14 @@ private:
     std::mutex killing_;
 };
 
-/// Starts a process. Has the shape of Boost.Process v2's launchers, a function object called with the setup, but is
-/// safe in a host with other threads. Boost's launchers fork, run handlers of the execution context in the child, and
-/// can hang or multiply the host.
+/// Starts a process. Has the shape of Boost.Process v2's launchers, a function object called with the setup,
+/// but is safe in a host with other threads. Boost's launchers fork, run handlers of the execution context in
+/// the child, and can hang or multiply the host.
 ///
-/// The child leads its own session and process group, without a controlling terminal. It has default signal handling,
-/// an empty signal mask, and only the descriptors of `launch_spec`. It inherits attributes such as the CPU mask from
-/// the launching thread. Throws error(spawn_failed) with step and cause; no process is left behind then.
+/// The child leads its own session and process group, without a controlling terminal. It has default signal
+/// handling, an empty signal mask, and only the descriptors of `launch_spec`. It inherits attributes such as
+/// the CPU mask from the launching thread. Throws error(spawn_failed) with step and cause; no process is left
+/// behind then.
 class launcher {
 public:
     explicit launcher(launch_fault fault = {}) : fault_(std::move(fault)) {}

@@ -10,10 +10,11 @@
 
 namespace skep {
 
-/// Kills a process group, with or without its leader. A leash identifies the group itself, not its number, which the
-/// kernel may reuse. A leash is a socket pair; the child arms both ends before its exec. When one end is written to, or
-/// closed for good, while the other end is open, the kernel itself sends SIGKILL to the group. The guard holds both
-/// ends, the host one of them. So the group ends when the host pulls the leash, and when the guard pulls it or ends.
+/// Kills a process group, with or without its leader. A leash identifies the group itself, not its number,
+/// which the kernel may reuse. A leash is a socket pair; the child arms both ends before its exec. When one
+/// end is written to, or closed for good, while the other end is open, the kernel itself sends SIGKILL to the
+/// group. The guard holds both ends, the host one of them. So the group ends when the host pulls the leash,
+/// and when the guard pulls it or ends.
 /// The end of the host alone has no effect: then the guard decides when the group ends.
 class leash {
 public:
@@ -33,7 +34,8 @@ public:
     int host_end() const noexcept { return host_end_.get(); }
     int guard_end() const noexcept { return guard_end_.get(); }
 
-    /// Closes the local copy of the guard's end. Preconditions: the guard has both ends, and the child has armed them.
+    /// Closes the local copy of the guard's end. Preconditions: the guard has both ends, and the child has
+    /// armed them.
     void disarm() noexcept { guard_end_.reset(); }
 
     /// Kills the group. No effect on an empty group, or in a forked copy of the host.

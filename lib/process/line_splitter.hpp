@@ -10,18 +10,20 @@
 
 namespace skep {
 
-/// The end of a line. A progress bar ends each of its states with a carriage return, and draws the next state over it.
+/// The end of a line. A progress bar ends each of its states with a carriage return, and draws the next state
+/// over it.
 enum class line_end { newline, carriage_return };
 
-/// Splits a text stream into lines that end with "\n", "\r\n" or "\r". A line longer than the limit is passed in
-/// pieces.
+/// Splits a text stream into lines that end with "\n", "\r\n" or "\r". A line longer than the limit is passed
+/// in pieces.
 class line_splitter {
 public:
     explicit line_splitter(std::size_t limit) : limit_(limit) {}
 
-    /// Calls `sink(std::string_view, line_end)` for each line that `text` completes. The view is valid during the call.
-    /// The sink returns true if it accepts the line. The sink may refuse a line that ends with a carriage return: the
-    /// line is offered again, with a newline as its end, if no other text is drawn over it.
+    /// Calls `sink(std::string_view, line_end)` for each line that `text` completes. The view is valid during
+    /// the call. The sink returns true if it accepts the line. The sink may refuse a line that ends with a
+    /// carriage return: the line is offered again, with a newline as its end, if no other text is drawn over
+    /// it.
     template <class Sink>
     void feed(std::string_view text, Sink&& sink) {
         const bool has_returns = text.find('\r') != text.npos;

@@ -18,8 +18,8 @@ namespace skep {
 
 namespace {
 
-// Limits for a worker that prints without pause, so that it cannot keep the pool's strand busy. Each line has a fixed
-// cost besides its length.
+// Limits for a worker that prints without pause, so that it cannot keep the pool's strand busy. Each line has
+// a fixed cost besides its length.
 constexpr std::size_t burst = 256u << 10;
 constexpr std::size_t bytes_per_second = 64u << 20;
 constexpr std::size_t cost_of_line = 64;

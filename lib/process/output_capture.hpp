@@ -16,9 +16,9 @@
 
 namespace skep {
 
-/// Reads the output of one worker all the time, so that the worker never blocks on a full pipe. Forwards it line by
-/// line within a rate, and keeps its end for error messages. Of a line redrawn by carriage returns, such as a progress
-/// bar, forwards at most 10 states per second.
+/// Reads the output of one worker all the time, so that the worker never blocks on a full pipe. Forwards it
+/// line by line within a rate, and keeps its end for error messages. Of a line redrawn by carriage returns,
+/// such as a progress bar, forwards at most 10 states per second.
 class output_capture {
 public:
     /// If `output` is closed, reads only `errors`. On an exception, the caller keeps the descriptors.

@@ -13,8 +13,8 @@ extern std::atomic<unsigned> process_generation;
 
 } // namespace detail
 
-/// Returns a number, never 0, that differs between a process, the copies that fork() makes of it, and their copies.
-/// Makes no system call.
+/// Returns a number, never 0, that differs between a process, the copies that fork() makes of it, and their
+/// copies. Makes no system call.
 inline unsigned process_generation() noexcept {
     return detail::process_generation.load(std::memory_order_relaxed);
 }

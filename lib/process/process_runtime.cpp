@@ -61,7 +61,8 @@ struct connections {
     fd_pair output;  ///< with sockets only
 };
 
-/// Returns the environment variables of the protocol. The token is set for sockets only, to limit its exposure.
+/// Returns the environment variables of the protocol. The token is set for sockets only, to limit its
+/// exposure.
 variables protocol_variables(const launch_order& order, transport kind, std::size_t threads,
                              thread_checks checks) {
     variables result{{"SKEP_PROTOCOL", "1"},
@@ -84,8 +85,8 @@ struct launch_plan {
     transport kind;
 };
 
-/// The inputs of all launches of a pool. Created on the thread that creates the pool, and captures the host's state
-/// there. Used on the spawner: a search for files takes as long as the file system needs.
+/// The inputs of all launches of a pool. Created on the thread that creates the pool, and captures the host's
+/// state there. Used on the spawner: a search for files takes as long as the file system needs.
 class launch_recipe {
 public:
     launch_recipe(const pool_config& config, std::shared_ptr<const host_state> host)
@@ -130,8 +131,9 @@ private:
     std::string executable_;
 };
 
-/// One launch. The strand and the spawner share the job, because either may need it last; it has no other references.
-/// Descriptors are acquired at the start of the launch, so that concurrent launches need only one set.
+/// One launch. The strand and the spawner share the job, because either may need it last; it has no other
+/// references. Descriptors are acquired at the start of the launch, so that concurrent launches need only one
+/// set.
 class launch_job {
 public:
     launch_job(launcher launch_prefix, std::shared_ptr<launch_recipe> recipe, launch_order new_order)
@@ -334,7 +336,8 @@ private:
         watch.wake.open();
     }
 
-    /// A cancelled launch gets `patience` to end. After that, the job is abandoned, and leaves no process behind.
+    /// A cancelled launch gets `patience` to end. After that, the job is abandoned, and leaves no process
+    /// behind.
     static asio::awaitable<void> await_launch(launch_watch& watch, launch_job& job) {
         while (!watch.is_over && !watch.cancelled) {
             watch.wake.close();

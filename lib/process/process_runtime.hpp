@@ -12,7 +12,8 @@
 
 namespace skep {
 
-/// Returns a runtime that starts workers as processes on this machine. `sink` receives their output and must not throw.
+/// Returns a runtime that starts workers as processes on this machine. `sink` receives their output and must
+/// not throw.
 std::unique_ptr<runtime> make_process_runtime(const pool_context& context, const pool_config& config,
                                               output_handler sink, launch_fault fault = {});
 

@@ -27,8 +27,8 @@ exit_status to_status(const siginfo_t& info) noexcept {
     }
 }
 
-/// Calls waitid on a pidfd, which always names the same process, unlike a pid. `info` is empty if the process has not
-/// ended.
+/// Calls waitid on a pidfd, which always names the same process, unlike a pid. `info` is empty if the process
+/// has not ended.
 int wait_on(int pidfd, siginfo_t& info, int options) noexcept {
     info = {};
     int result = 0;

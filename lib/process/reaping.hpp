@@ -11,8 +11,8 @@
 
 namespace skep {
 
-/// Returns true if the child of `pidfd` has ended, or if other code has collected its status. Leaves the status
-/// uncollected.
+/// Returns true if the child of `pidfd` has ended, or if other code has collected its status. Leaves the
+/// status uncollected.
 bool has_ended(int pidfd) noexcept;
 
 /// Collects the status of an ended child. Returns exit_status::taken() if other code has collected it.
@@ -21,12 +21,13 @@ exit_status collect(int pidfd) noexcept;
 /// Longest time from SIGKILL to the end of a process, unless the kernel holds the process.
 inline constexpr std::chrono::seconds to_die(2);
 
-/// Collects a child after SIGKILL. If the child has not ended within `patience`, starts a thread that collects it at
-/// its end. Returns true if the child has ended.
+/// Collects a child after SIGKILL. If the child has not ended within `patience`, starts a thread that
+/// collects it at its end. Returns true if the child has ended.
 bool collect_killed(unique_fd pidfd, std::chrono::milliseconds patience = to_die) noexcept;
 
-/// Returns true if the process group is empty. Preconditions: its leader was collected. The kernel may have reused the
-/// group's number by then; signal 0 does no harm. True is certain; false is a reason to wait, within a limit.
+/// Returns true if the process group is empty. Preconditions: its leader was collected. The kernel may have
+/// reused the group's number by then; signal 0 does no harm. True is certain; false is a reason to wait,
+/// within a limit.
 bool is_empty_group(pid_t group) noexcept;
 
 /// Waits until the group is empty or `deadline` passes.

@@ -27,8 +27,8 @@ struct shipped_file {
     const char* sign;         ///< suffix whose existence is checked
 };
 
-/// Returns the file of the library, or of the program if linked statically. The dynamic linker knows a program only by
-/// the name of its invocation, an arbitrary text. The kernel knows the file.
+/// Returns the file of the library, or of the program if linked statically. The dynamic linker knows a
+/// program only by the name of its invocation, an arbitrary text. The kernel knows the file.
 fs::path own_file() {
     Dl_info info{};
     void* entry = nullptr;
@@ -40,8 +40,8 @@ fs::path own_file() {
     return *library == '/' ? fs::canonical(library, ec) : fs::read_symlink("/proc/self/exe", ec);
 }
 
-/// Returns the installation prefix that contains `file`. Empty elsewhere: files beside a build tree, perhaps in /tmp,
-/// may belong to anyone.
+/// Returns the installation prefix that contains `file`. Empty elsewhere: files beside a build tree, perhaps
+/// in /tmp, may belong to anyone.
 fs::path prefix_of(const fs::path& file) {
     const auto folder = file.parent_path().string();
     for (const std::string under_prefix : {"/bin", "/sbin", "/" SKEP_LIBRARIES_UNDER_PREFIX}) {

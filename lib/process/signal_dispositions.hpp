@@ -9,7 +9,8 @@
 
 namespace skep {
 
-/// Saves the program's signal dispositions and restores them on destruction. Asio itself can only restore the default.
+/// Saves the program's signal dispositions and restores them on destruction. Asio itself can only restore the
+/// default.
 class signal_dispositions {
 public:
     static constexpr std::array numbers{SIGINT, SIGTERM};

@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Both hierarchies give two numbers of microseconds. No limit is "max" in version 2, and negative in version 1.
+/// Both hierarchies give two numbers of microseconds. No limit is "max" in version 2, and negative in version
+/// 1.
 std::optional<std::size_t> cpus_of(double quota, double period) {
     if (quota <= 0 || period <= 0) {
         return std::nullopt;
@@ -43,8 +44,8 @@ std::optional<std::size_t> quota_v1(const fs::path& group) {
     return quota_file >> quota && period_file >> period ? cpus_of(quota, period) : std::nullopt;
 }
 
-/// Lowers `least` to the minimum of a group and its ancestors. Inside a container the path may name invisible groups;
-/// the outermost visible group is then the container's own.
+/// Lowers `least` to the minimum of a group and its ancestors. Inside a container the path may name invisible
+/// groups; the outermost visible group is then the container's own.
 template <class Quota>
 void lower_to_groups(std::size_t& least, const fs::path& hierarchy, const std::string& group,
                      Quota quota_of) {

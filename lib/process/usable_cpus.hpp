@@ -21,12 +21,14 @@ struct cpu_mask {
 /// Returns the affinity mask of a thread; 0 is the calling thread. Empty if it cannot be read.
 std::optional<cpu_mask> cpus_of_thread(pid_t thread) noexcept;
 
-/// Returns the CPUs that any thread of this process may run on. A mask belongs to a thread: the mask of one pinned
-/// thread does not describe the process. A mask set before the start of the process holds for all threads.
+/// Returns the CPUs that any thread of this process may run on. A mask belongs to a thread: the mask of one
+/// pinned thread does not describe the process. A mask set before the start of the process holds for all
+/// threads.
 std::optional<cpu_mask> cpus_of_process();
 
-/// Returns the number of CPUs that this process may keep busy, at least 1: the size of its affinity mask, limited by
-/// the CPU quota of its control groups, with a fraction rounded up. `root` is the parent directory of /proc and /sys.
+/// Returns the number of CPUs that this process may keep busy, at least 1: the size of its affinity mask,
+/// limited by the CPU quota of its control groups, with a fraction rounded up. `root` is the parent directory
+/// of /proc and /sys.
 std::size_t usable_cpus(const std::filesystem::path& root = "/");
 
 /// Returns the limit of the control groups alone; 0 if they have no limit, or cannot be read.

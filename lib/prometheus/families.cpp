@@ -34,7 +34,8 @@ public:
             static_cast<double>(value);
     }
 
-    /// Buckets from 128 µs on, each twice as wide as the previous one: at these limits, a histogram's counts are exact.
+    /// Buckets from 128 µs on, each twice as wide as the previous one: at these limits, a histogram's counts
+    /// are exact.
     void times(const char* name, const char* help, labels sample_labels, const histogram& durations) {
         auto& shown = add(name, help, MetricType::Histogram, std::move(sample_labels)).histogram;
         shown.sample_count = durations.count();

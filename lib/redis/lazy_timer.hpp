@@ -13,14 +13,14 @@
 
 namespace skep {
 
-/// A timer for a deadline that moves with every reply. Sets the timer only for a sooner deadline: a spurious wake-up is
-/// cheaper than setting the timer each time.
+/// A timer for a deadline that moves with every reply. Sets the timer only for a sooner deadline: a spurious
+/// wake-up is cheaper than setting the timer each time.
 class lazy_timer {
 public:
     explicit lazy_timer(const strand& executor) : timer_(executor) {}
 
-    /// Calls `on_time` at `due_time` or before; never if `due_time` is time_point::max(). `on_time` keeps this object
-    /// alive.
+    /// Calls `on_time` at `due_time` or before; never if `due_time` is time_point::max(). `on_time` keeps
+    /// this object alive.
     template <class OnTime>
     void expire_at(time_point due_time, OnTime on_time) {
         if (due_time == time_point::max()) {

@@ -35,8 +35,8 @@ redis_connection::redis_connection(const strand& executor, std::shared_ptr<const
       begin_(std::max(begin, steady_clock::now())),
       parser_(options_->session_bytes + around_session) {}
 
-/// Runs a handler's step, unless the connection was lost meanwhile. An exception for lack of memory ends the connection
-/// instead of the host.
+/// Runs a handler's step, unless the connection was lost meanwhile. An exception for lack of memory ends the
+/// connection instead of the host.
 template <class Step>
 void redis_connection::attempt(Step step) {
     if (is_lost_) {

@@ -45,11 +45,12 @@ struct redis_exchange {
     const waiting_operations::place place;
 };
 
-/// One connection to the server, from its start to its loss. Sends commands at once; the replies arrive in the same
-/// order.
-/// Lifetime: while callers wait, the operations on the socket keep the connection alive; afterwards the owner may keep
-/// it by `on_idle`. So the destruction of a context destroys the callers as well. If the last waiting caller was
-/// cancelled, the connection is closed, so that no operation stays in the context. Used on a strand.
+/// One connection to the server, from its start to its loss. Sends commands at once; the replies arrive in
+/// the same order.
+/// Lifetime: while callers wait, the operations on the socket keep the connection alive; afterwards the owner
+/// may keep it by `on_idle`. So the destruction of a context destroys the callers as well. If the last
+/// waiting caller was cancelled, the connection is closed, so that no operation stays in the context. Used on
+/// a strand.
 class redis_connection : public std::enable_shared_from_this<redis_connection> {
 public:
     using ptr = std::shared_ptr<redis_connection>;
@@ -65,7 +66,8 @@ public:
     /// Returns true if the connection is usable. Checks the socket of an idle connection.
     bool is_usable();
 
-    /// Sends the command as soon as connected. Ends the exchange at the reply, or when no reply can arrive any more.
+    /// Sends the command as soon as connected. Ends the exchange at the reply, or when no reply can arrive
+    /// any more.
     void send(exchange_ptr new_exchange);
 
     /// Ends an exchange unless it has ended.

@@ -49,8 +49,8 @@ asio::awaitable<redis_reply> redis_server::ask(ptr self, std::string_view operat
     co_return std::move(outcome.reply);
 }
 
-/// Suspends the caller until `outcome` is set. Meanwhile the exchange belongs to the connection alone, and the caller
-/// to the exchange.
+/// Suspends the caller until `outcome` is set. Meanwhile the exchange belongs to the connection alone, and
+/// the caller to the exchange.
 asio::awaitable<void> redis_server::perform(ptr self, std::string command, waiting_operations::place place,
                                             redis_outcome& outcome) {
     auto start = [self,

@@ -14,8 +14,8 @@
 
 namespace skep {
 
-/// A server that accepts commands from any thread. Connects at the first command, and again at the first command after
-/// the loss of a connection.
+/// A server that accepts commands from any thread. Connects at the first command, and again at the first
+/// command after the loss of a connection.
 class redis_server : public std::enable_shared_from_this<redis_server> {
 public:
     using ptr = std::shared_ptr<redis_server>;
@@ -23,12 +23,13 @@ public:
     /// Throws error(errc::invalid_config) if a file of the TLS options is unusable.
     redis_server(const asio::any_io_executor& executor, redis_options options);
 
-    /// Sends a command, and returns its reply, which is not a refusal. Throws error: session_backend_failed, with
+    /// Sends a command, and returns its reply, which is not a refusal. Throws error: session_backend_failed,
+    /// with
     /// `operation` and the cause in its text (one cause is the limit of waiting operations); cancelled.
     static asio::awaitable<redis_reply> ask(ptr self, std::string_view operation, std::string command);
 
-    /// Closes the connection soon, and rejects further commands. Afterwards no object of the server is left in the
-    /// execution context.
+    /// Closes the connection soon, and rejects further commands. Afterwards no object of the server is left
+    /// in the execution context.
     static void close(const ptr& self) noexcept;
 
     const redis_options& options() const noexcept { return *options_; }

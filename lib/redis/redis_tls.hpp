@@ -14,8 +14,8 @@ namespace skep {
 
 namespace asio = boost::asio;
 
-/// TLS settings shared by all connections to a server: trusted certificates and expected server name. The constructor
-/// reads the files once.
+/// TLS settings shared by all connections to a server: trusted certificates and expected server name. The
+/// constructor reads the files once.
 class redis_tls {
 public:
     /// Throws error(errc::invalid_config) if a file is unusable.
@@ -23,8 +23,8 @@ public:
 
     asio::ssl::context& context() noexcept { return context_; }
 
-    /// Sets the name of the server to request and to accept, before a connection starts. Returns false if that fails:
-    /// such a connection would accept any name.
+    /// Sets the name of the server to request and to accept, before a connection starts. Returns false if
+    /// that fails: such a connection would accept any name.
     bool expect_server(::SSL* connection) const;
 
 private:

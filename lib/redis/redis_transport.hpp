@@ -21,8 +21,8 @@
 
 namespace skep {
 
-/// Transfers the bytes of one connection, in clear text or with TLS. At most one read and one write at a time. The
-/// handlers keep this object alive until they are called. Used on a strand.
+/// Transfers the bytes of one connection, in clear text or with TLS. At most one read and one write at a
+/// time. The handlers keep this object alive until they are called. Used on a strand.
 class redis_transport {
 public:
     using protocol = asio::generic::stream_protocol;
@@ -37,12 +37,12 @@ public:
     void read_some(asio::mutable_buffer room, bytes_handler on_end);
     void write(asio::const_buffer bytes, bytes_handler on_end);
 
-    /// Returns false if the server has closed the connection, or has sent unsolicited data. Preconditions: no read or
-    /// write is in progress.
+    /// Returns false if the server has closed the connection, or has sent unsolicited data. Preconditions: no
+    /// read or write is in progress.
     bool is_quiet();
 
-    /// Ends operations in progress with an error. Sends no TLS shutdown, which would wait for the server; each
-    /// reply contains its own length.
+    /// Ends operations in progress with an error. Sends no TLS shutdown, which would wait for the server;
+    /// each reply contains its own length.
     void close() noexcept;
 
     /// Returns the reason of a failed connect().

@@ -17,8 +17,8 @@ namespace {
     throw error(errc::invalid_config, with_detail("the URL of Redis: " + rule));
 }
 
-/// Removes the text before the first `mark` from `rest`, together with the mark, and returns the text. Without a mark,
-/// takes all of `rest`.
+/// Removes the text before the first `mark` from `rest`, together with the mark, and returns the text.
+/// Without a mark, takes all of `rest`.
 std::string_view take_until(std::string_view& rest, char mark) {
     const auto end = std::min(rest.find(mark), rest.size());
     const auto taken = rest.substr(0, end);

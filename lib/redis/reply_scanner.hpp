@@ -10,8 +10,8 @@
 
 namespace skep {
 
-/// Follows the frames of Redis' replies (RESP2), byte by byte. Checks the sizes announced in headers before a parser
-/// may allocate memory for them: a header is passed on only if its number is within every limit.
+/// Follows the frames of Redis' replies (RESP2), byte by byte. Checks the sizes announced in headers before a
+/// parser may allocate memory for them: a header is passed on only if its number is within every limit.
 class reply_scanner {
 public:
     static constexpr std::size_t most_elements = 64; ///< of all arrays of a reply together; the scripts use 9
@@ -21,8 +21,8 @@ public:
     /// `reply_bytes` is the limit for one reply including its frames.
     explicit reply_scanner(std::size_t reply_bytes) noexcept : reply_bytes_(reply_bytes) {}
 
-    /// Returns the number of bytes that a parser may read: all bytes, or the bytes before the first violation. After a
-    /// violation, problem() names the rule, and no more bytes are accepted.
+    /// Returns the number of bytes that a parser may read: all bytes, or the bytes before the first
+    /// violation. After a violation, problem() names the rule, and no more bytes are accepted.
     std::size_t scan(std::string_view bytes);
 
     /// Returns the violation, such as "sent a reply of ..."; empty without a violation.

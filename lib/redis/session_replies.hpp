@@ -17,12 +17,12 @@ namespace skep {
 /// Reports a failed operation on the server: throws error(errc::session_backend_failed) with `cause`.
 [[noreturn]] void throw_failed(std::string_view operation, const std::string& cause);
 
-/// Converts the replies of session_scripts. Each function throws error(errc::session_backend_failed) for any reply that
-/// its script does not send.
+/// Converts the replies of session_scripts. Each function throws error(errc::session_backend_failed) for any
+/// reply that its script does not send.
 namespace session_replies {
 
-/// Returns the new session with `data`, or the existing one; `trimmed_count` is the number of entries removed from the
-/// index.
+/// Returns the new session with `data`, or the existing one; `trimmed_count` is the number of entries removed
+/// from the index.
 session_insertion insertion(const redisReply& reply, std::string id, session_data data,
                             session::wall_time created_at, std::uint64_t& trimmed_count);
 

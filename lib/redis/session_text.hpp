@@ -11,8 +11,8 @@
 
 namespace skep {
 
-/// Returns the contents of a session, without its ttl, as JSON. Throws error(errc::invalid_session) for values that
-/// JSON cannot represent.
+/// Returns the contents of a session, without its ttl, as JSON. Throws error(errc::invalid_session) for
+/// values that JSON cannot represent.
 std::string to_text(const session_data& data);
 
 /// Parses the result of to_text(). Returns std::nullopt for any other text.

@@ -42,8 +42,8 @@ public:
     waiting_operations(std::size_t most, std::size_t most_bytes) noexcept
         : most_(most), most_bytes_(most_bytes) {}
 
-    /// Reserves a place for an operation of `bytes`. Sets `problem` if a limit is exceeded. A single operation may wait
-    /// with any size.
+    /// Reserves a place for an operation of `bytes`. Sets `problem` if a limit is exceeded. A single
+    /// operation may wait with any size.
     place enter(std::size_t bytes, std::string& problem) {
         place taken(shared_from_this(), bytes);
         const auto before = count_.fetch_add(1);

@@ -17,8 +17,8 @@
 
 namespace skep {
 
-/// The environment of a pool: its executor, clocks and randomness. Each pool has a context of its own; a simulation
-/// supplies a virtual one. Used on the strand, except `executor`.
+/// The environment of a pool: its executor, clocks and randomness. Each pool has a context of its own; a
+/// simulation supplies a virtual one. Used on the strand, except `executor`.
 struct pool_context {
     strand executor;
     std::function<std::chrono::system_clock::time_point()> wall_now;

@@ -33,7 +33,8 @@ public:
 
     virtual int pid() const noexcept = 0;
 
-    /// Returns when the process has ended, or after abandon(). The kernel keeps the pid reserved until reap().
+    /// Returns when the process has ended, or after abandon(). The kernel keeps the pid reserved until
+    /// reap().
     virtual asio::awaitable<void> ended() = 0;
 
     /// Sends SIGTERM to the process and its group, unless the process has ended.
@@ -43,8 +44,9 @@ public:
     virtual void kill() noexcept = 0;
     virtual void signal(int number) noexcept = 0;
 
-    /// Makes resident_bytes() measure process `pid`, which reports itself as the worker, instead of the started
-    /// process. Returns false and disables the measurement if `pid` does not belong to the started process.
+    /// Makes resident_bytes() measure process `pid`, which reports itself as the worker, instead of the
+    /// started process. Returns false and disables the measurement if `pid` does not belong to the started
+    /// process.
     virtual bool measure(std::int64_t pid) noexcept = 0;
 
     /// Returns the resident memory of the measured process in bytes; 0 if it has ended or is unknown.
@@ -53,13 +55,16 @@ public:
     /// Returns true if the kernel has killed any process for lack of memory since the start of this process.
     virtual bool saw_oom_kill() const noexcept = 0;
 
-    /// Collects the exit status; the captured output is complete up to the end. Preconditions: the process has ended.
+    /// Collects the exit status; the captured output is complete up to the end. Preconditions: the process
+    /// has ended.
     virtual exit_status reap() noexcept = 0;
 
-    /// Gives the rest of the group a moment to end by itself, then kills it. Preconditions: reap() was called.
+    /// Gives the rest of the group a moment to end by itself, then kills it. Preconditions: reap() was
+    /// called.
     virtual asio::awaitable<void> end_group() = 0;
 
-    /// The end of the process's output, and of texts added with add_to_tail(). Text without memory for it is left out.
+    /// The end of the process's output, and of texts added with add_to_tail(). Text without memory for it is
+    /// left out.
     virtual std::string output_tail() const = 0;
     virtual void add_to_tail(std::string_view text) noexcept = 0;
     virtual std::uint64_t output_lines_dropped() const noexcept = 0;
@@ -70,8 +75,8 @@ public:
     /// Called if the process cannot be ended: kills its group, and makes ended() return.
     virtual void abandon() noexcept = 0;
 
-    /// Kills and reaps the process, ends its group, and closes its descriptors. Blocks for two seconds at most. Called
-    /// when coroutines no longer run.
+    /// Kills and reaps the process, ends its group, and closes its descriptors. Blocks for two seconds at
+    /// most. Called when coroutines no longer run.
     virtual void end_now() noexcept = 0;
 };
 
@@ -82,7 +87,8 @@ struct worker_link {
     std::unique_ptr<worker_process> process;
 };
 
-/// Port: starts workers. By default workers are processes on this machine; tests use fakes. Used on the pool's strand.
+/// Port: starts workers. By default workers are processes on this machine; tests use fakes. Used on the
+/// pool's strand.
 class runtime {
 public:
     virtual ~runtime() = default;
@@ -93,8 +99,8 @@ public:
     /// Makes the start() of `id` return soon if it is running.
     virtual void cancel_start(const worker_id& id) noexcept = 0;
 
-    /// Ends running starts, and releases resources of the runtime besides its workers (a thread). start() may be called
-    /// again afterwards.
+    /// Ends running starts, and releases resources of the runtime besides its workers (a thread). start() may
+    /// be called again afterwards.
     virtual void close() = 0;
 };
 

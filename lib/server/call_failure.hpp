@@ -29,7 +29,8 @@ call_failure cancelled_failure();
 /// Throws a call_failure for the exception being handled: a result, chunk or tool call cannot be sent.
 [[noreturn]] void refuse_unsendable(const std::string& description);
 
-/// Returns the error for the caller after an exception left a handler. `is_interrupted`: the call was cancelled before.
+/// Returns the error for the caller after an exception left a handler. `is_interrupted`: the call was
+/// cancelled before.
 error_message describe(const std::exception_ptr& problem, bool is_interrupted);
 
 } // namespace skep

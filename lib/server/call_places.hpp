@@ -16,7 +16,8 @@
 
 namespace skep {
 
-/// The calls of a worker: a limited number run at a time, the others wait for a place in the order of arrival.
+/// The calls of a worker: a limited number run at a time, the others wait for a place in the order of
+/// arrival.
 class call_places {
 public:
     explicit call_places(std::size_t capacity) noexcept : capacity_(capacity) {}

@@ -12,8 +12,8 @@
 
 namespace skep {
 
-/// The ids of calls cancelled by the host and not yet answered. Known at once, on any thread, even while user code
-/// keeps the strand busy.
+/// The ids of calls cancelled by the host and not yet answered. Known at once, on any thread, even while user
+/// code keeps the strand busy.
 class cancelled_calls {
 public:
     void add(std::uint64_t id) {

@@ -21,16 +21,16 @@
 
 namespace skep {
 
-/// One worker's conversation with its host: the handshake, the calls until the stop, and the hooks around the calls.
-/// Used on the strand.
+/// One worker's conversation with its host: the handshake, the calls until the stop, and the hooks around the
+/// calls. Used on the strand.
 class conversation {
 public:
     /// `threads`: the number of extra threads for plain handlers; 0 = plain handlers run on the strand.
     conversation(const strand& executor, host_connection connection, std::size_t capacity,
                  std::size_t threads, const work& worker_functions);
 
-    /// Runs the whole conversation. Returns the exit status of the process. `previous_exit` is set before the first
-    /// hook runs.
+    /// Runs the whole conversation. Returns the exit status of the process. `previous_exit` is set before the
+    /// first hook runs.
     asio::awaitable<int> run(std::string& previous_exit);
 
 private:

@@ -14,8 +14,8 @@
 
 namespace skep {
 
-/// The connection of a worker with its host: a channel for calls and their answers and, unless everything goes over
-/// stdio, a second channel for control messages.
+/// The connection of a worker with its host: a channel for calls and their answers and, unless everything
+/// goes over stdio, a second channel for control messages.
 class host_channels {
 public:
     explicit host_channels(host_connection connection);

@@ -22,14 +22,15 @@ struct call_counters {
     std::atomic<std::uint64_t> completed{0};
 };
 
-/// The thread that listens to the host while handlers may keep the worker's own thread busy. Answers pings, records
-/// cancels, and ends the process when the host is gone or breaks the protocol. Hands all other messages over, in order.
+/// The thread that listens to the host while handlers may keep the worker's own thread busy. Answers pings,
+/// records cancels, and ends the process when the host is gone or breaks the protocol. Hands all other
+/// messages over, in order.
 class listener {
 public:
     using message_handler = std::function<void(std::vector<host_message>)>;
 
-    /// Reads `input_fd`, watches `watched_fd` (see blocking_input), and answers through `output`. Calls `on_messages`
-    /// on the thread.
+    /// Reads `input_fd`, watches `watched_fd` (see blocking_input), and answers through `output`. Calls
+    /// `on_messages` on the thread.
     listener(int input_fd, int watched_fd, shared_output& output, const call_counters& counters,
              cancelled_calls& cancelled, message_handler on_messages);
 
@@ -53,8 +54,8 @@ private:
     std::thread thread_;
 };
 
-/// Returns the limits for a worker's input under the host's limits. Without an argument: until the host's limits are
-/// known.
+/// Returns the limits for a worker's input under the host's limits. Without an argument: until the host's
+/// limits are known.
 frame_limits limits_of_input(const worker_limits& limits = {});
 
 /// Reports on stderr that the host broke the protocol, and ends the process.

@@ -13,14 +13,14 @@
 
 namespace skep {
 
-/// The unsent data of a worker for the data channel. Many messages share a write; large attachments are not copied. A
-/// write blocks until the host takes the data, which bounds memory. Used on the strand.
+/// The unsent data of a worker for the data channel. Many messages share a write; large attachments are not
+/// copied. A write blocks until the host takes the data, which bounds memory. Used on the strand.
 class outbox {
 public:
     outbox(const strand& executor, shared_output& output);
 
-    /// Returns the text to append frames to. After each frame, the caller calls attach() for its attachments, if any,
-    /// and a send function.
+    /// Returns the text to append frames to. After each frame, the caller calls attach() for its attachments,
+    /// if any, and a send function.
     std::string& text() noexcept { return unsent_.text(); }
     void attach(const std::vector<blob>& attachments);
 
@@ -30,8 +30,8 @@ public:
     /// Sends at the end of this turn of the strand.
     void send_soon();
 
-    /// Sends now, or 1 ms after the last write together with the data appended until then: for chunks, because many may
-    /// follow. A slower sender never waits, even if the handler does not let others run.
+    /// Sends now, or 1 ms after the last write together with the data appended until then: for chunks,
+    /// because many may follow. A slower sender never waits, even if the handler does not let others run.
     void send_shortly();
 
     /// Sends now and returns true, or returns false if that would block.

@@ -34,8 +34,8 @@ struct call_services {
     welcome_message welcome;
 };
 
-/// One running call of a worker, behind the handler's worker_call. Used on the strand, except for attach() and
-/// progress(), which belong to the handler, and for immutable members.
+/// One running call of a worker, behind the handler's worker_call. Used on the strand, except for attach()
+/// and progress(), which belong to the handler, and for immutable members.
 class served_call : public std::enable_shared_from_this<served_call> {
 public:
     served_call(call_message&& message, std::optional<time_point> deadline, call_services& services);

@@ -37,7 +37,8 @@ public:
         return open_.emplace(number, std::make_shared<open_tool_call>(executor_, outer)).first->second;
     }
 
-    /// Removes and returns the tool call. Returns null if the number is unknown because the outer call was answered.
+    /// Removes and returns the tool call. Returns null if the number is unknown because the outer call was
+    /// answered.
     std::shared_ptr<open_tool_call> end(std::uint64_t number) {
         const auto node = open_.extract(number);
         return node ? node.mapped() : nullptr;

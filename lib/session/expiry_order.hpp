@@ -12,11 +12,11 @@
 
 namespace skep {
 
-/// Sessions filed by the second of their end. An access moves the end, but files the session anew only if the end has
-/// moved by an eighth of the ttl since the last filing. Filing costs O(log s) for s seconds in use, 3600 for the
-/// default ttl; any other access costs nothing. So the session filed first may live on for up to an eighth of its ttl,
-/// and is then filed anew. Sessions of one second are in the order of filing, which is the order of their ends for a
-/// single ttl. With several ttls, a session may be found a second late.
+/// Sessions filed by the second of their end. An access moves the end, but files the session anew only if the
+/// end has moved by an eighth of the ttl since the last filing. Filing costs O(log s) for s seconds in use,
+/// 3600 for the default ttl; any other access costs nothing. So the session filed first may live on for up to
+/// an eighth of its ttl, and is then filed anew. Sessions of one second are in the order of filing, which is
+/// the order of their ends for a single ttl. With several ttls, a session may be found a second late.
 class expiry_order {
 public:
     /// Files the session by its last access and its ttl. Strong exception guarantee.

@@ -20,8 +20,8 @@
 
 namespace skep {
 
-/// Sessions in this process, in parts with a lock each, so that threads seldom meet and only a small table has to grow.
-/// An operation waits only for such a lock.
+/// Sessions in this process, in parts with a lock each, so that threads seldom meet and only a small table
+/// has to grow. An operation waits only for such a lock.
 class memory_backend final : public session_backend {
 public:
     static constexpr std::size_t default_parts = 16;
@@ -80,7 +80,8 @@ private:
     /// Returns nullopt if the quota is reached.
     std::optional<session_insertion> try_insert(const session_entry_ptr& new_entry, std::size_t quota);
 
-    /// Removes expired sessions from one part, after a look at no more than `most`. Returns true if more may be due.
+    /// Removes expired sessions from one part, after a look at no more than `most`. Returns true if more may
+    /// be due.
     bool sweep(part& swept_part, std::vector<session_entry_ptr>& dropped_entries, std::size_t& most);
     session_sweep sweep_now(std::size_t most);
 

@@ -8,8 +8,8 @@
 
 namespace skep {
 
-/// Decides when to warn that a quota is almost reached: once at 80 %, and again only after the count fell below 70 %,
-/// so that a fluctuating count causes one warning. Thread-safe.
+/// Decides when to warn that a quota is almost reached: once at 80 %, and again only after the count fell
+/// below 70 %, so that a fluctuating count causes one warning. Thread-safe.
 class quota_watch {
 public:
     explicit quota_watch(std::size_t quota) noexcept : quota_(quota) {}

@@ -31,8 +31,8 @@ struct session_key {
     std::size_t hash;
 };
 
-/// A session in memory, with the state shared by its readers and the beginning of its id. Among a million sessions,
-/// fetching memory dominates the cost of a look-up: a look-up fetches this entry alone.
+/// A session in memory, with the state shared by its readers and the beginning of its id. Among a million
+/// sessions, fetching memory dominates the cost of a look-up: a look-up fetches this entry alone.
 struct alignas(64) session_entry final : detail::session_state, boost::intrusive::list_base_hook<> {
     session_entry(std::string session_id, session_data initial_data,
                   std::chrono::system_clock::time_point created_when)

@@ -32,8 +32,8 @@ constexpr std::size_t swept_per_turn = 128;
 /// Attempts of an update while others change the session first.
 constexpr int most_attempts = 10'000;
 
-/// Returns the number of sweeps that visit each of `count` sessions once. The ends of a backend's parts cost a few
-/// more.
+/// Returns the number of sweeps that visit each of `count` sessions once. The ends of a backend's parts cost
+/// a few more.
 std::size_t sweeps_for(std::size_t count) noexcept {
     return std::min(count, largest_session_quota) / swept_per_turn + 2;
 }

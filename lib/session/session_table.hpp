@@ -14,8 +14,9 @@
 
 namespace skep {
 
-/// Sessions by id and by expiry. Takes no lock and reads no clock: `now` must not run backwards. Returns dropped
-/// sessions to the caller, which destroys them without a lock held, because destruction may take long.
+/// Sessions by id and by expiry. Takes no lock and reads no clock: `now` must not run backwards. Returns
+/// dropped sessions to the caller, which destroys them without a lock held, because destruction may take
+/// long.
 class session_table {
 public:
     /// Reserves room for `expected` sessions, to avoid a pause on growth.
@@ -24,7 +25,8 @@ public:
     session_table(const session_table&) = delete;
     session_table& operator=(const session_table&) = delete;
 
-    /// Returns null if the session does not exist or has expired. `dropped_entry` receives the expired session.
+    /// Returns null if the session does not exist or has expired. `dropped_entry` receives the expired
+    /// session.
     session_entry* find(const session_key& key, time_point now, session_entry_ptr& dropped_entry) noexcept;
 
     /// Precondition: no session has that id. Strong exception guarantee.
@@ -33,14 +35,14 @@ public:
     /// Strong exception guarantee.
     void touch(session_entry& used_entry, time_point now) { order_.access(used_entry, now); }
 
-    /// Replaces an entry by `new_entry` with the same id. `new_entry` receives the old entry. Strong exception
-    /// guarantee.
+    /// Replaces an entry by `new_entry` with the same id. `new_entry` receives the old entry. Strong
+    /// exception guarantee.
     void replace(session_entry& old_entry, session_entry_ptr& new_entry, time_point now);
 
     session_entry_ptr remove(session_entry& removed_entry) noexcept;
 
-    /// Examines a session that may have expired. `dropped_entry` receives an expired session. Returns false if none is
-    /// due.
+    /// Examines a session that may have expired. `dropped_entry` receives an expired session. Returns false
+    /// if none is due.
     bool sweep_one(time_point now, session_entry_ptr& dropped_entry);
 
     static session read(const session_entry& entry, time_point now) noexcept;

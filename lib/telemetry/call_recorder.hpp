@@ -19,8 +19,8 @@ struct time_spent {
     duration total_time{};
 };
 
-/// Records the figures of a pool's calls in bounded memory: individually for the first commands known to a worker,
-/// collectively for all others.
+/// Records the figures of a pool's calls in bounded memory: individually for the first commands known to a
+/// worker, collectively for all others.
 class call_recorder {
 public:
     explicit call_recorder(const metrics_options& options) noexcept : options_(options) {}

@@ -23,8 +23,8 @@ namespace skep::detail {
 
 namespace asio = boost::asio;
 
-/// Queue of unread events for one subscriber. Thread safety: put() and the other functions may be called from any
-/// thread; one reader at a time.
+/// Queue of unread events for one subscriber. Thread safety: put() and the other functions may be called from
+/// any thread; one reader at a time.
 class event_mailbox final : public std::enable_shared_from_this<event_mailbox>, private context_bound {
 public:
     explicit event_mailbox(std::size_t capacity) : capacity_(capacity) {}
@@ -32,11 +32,12 @@ public:
     /// Enqueues an event. If the queue is full, drops and counts the event.
     void put(const event& new_event);
 
-    /// Waits for the next event. Returns std::nullopt if the mailbox is empty, and is closed or has ended its waits.
+    /// Waits for the next event. Returns std::nullopt if the mailbox is empty, and is closed or has ended its
+    /// waits.
     static asio::awaitable<std::optional<event>> take(std::shared_ptr<event_mailbox> self);
 
-    /// Calls `handler` with each event on `executor`, one at a time; replaces take(). Discards exceptions of the
-    /// handler.
+    /// Calls `handler` with each event on `executor`, one at a time; replaces take(). Discards exceptions of
+    /// the handler.
     void deliver_to(asio::any_io_executor executor, std::function<void(const event&)> handler);
 
     /// Ends the waits for events: the reader's, and the work that keeps a listener's executor running.

@@ -25,7 +25,8 @@ duration sum_of(duration one, duration other) noexcept {
     return one > duration::max() - other ? duration::max() : one + other;
 }
 
-/// Above the linear buckets, the five highest bits of the time select its octave and its bucket within the octave.
+/// Above the linear buckets, the five highest bits of the time select its octave and its bucket within the
+/// octave.
 std::size_t bucket_of(std::uint64_t time) noexcept {
     if (time < linear_buckets) {
         return time;

@@ -13,8 +13,8 @@ namespace skep {
 
 namespace {
 
-/// Returns a writer that enqueues records for the configured handler, or without a handler writes to standard error at
-/// once.
+/// Returns a writer that enqueues records for the configured handler, or without a handler writes to standard
+/// error at once.
 log_handler writer_of(const pool_config& config, const pool_context& context) {
     auto write_line = [write = context.write_log_line, format = config.log_format](const log_record& record) {
         write(log_line(record, format));

@@ -29,8 +29,8 @@ struct log_subject {
     std::string_view logger{};
 };
 
-/// Sends a pool's messages to the log handler of its configuration, or writes them to standard error. Never throws.
-/// Texts contain no arguments, frame bodies or environments.
+/// Sends a pool's messages to the log handler of its configuration, or writes them to standard error. Never
+/// throws. Texts contain no arguments, frame bodies or environments.
 class pool_log {
 public:
     pool_log(const pool_config& config, const pool_context& context);

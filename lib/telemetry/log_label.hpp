@@ -9,8 +9,8 @@
 
 namespace skep {
 
-/// Returns the label of a worker's text in a log for people: "pool/0#1 stderr [correlation ids]: ". Empty for messages
-/// of the pool.
+/// Returns the label of a worker's text in a log for people: "pool/0#1 stderr [correlation ids]: ". Empty for
+/// messages of the pool.
 inline std::string log_label(const log_record& record) {
     if (record.source == log_source::pool || !record.worker) {
         return std::string();

@@ -113,7 +113,8 @@ void log_queue::hand_over(const log_record& record) const noexcept {
     }
 }
 
-/// Removes the next record. Without a record, or without memory for the note about dropped records, schedules no turn.
+/// Removes the next record. Without a record, or without memory for the note about dropped records, schedules
+/// no turn.
 std::optional<log_record> log_queue::take() {
     const std::lock_guard lock(mutex_);
     is_scheduled_ = false;

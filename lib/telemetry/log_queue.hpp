@@ -19,12 +19,12 @@ namespace skep {
 
 namespace asio = boost::asio;
 
-/// Queue of a pool's log records for the user's handler. Functions posted to `executor` call the handler with one
-/// record at a time. The handler may block, throw or call the pool without harm to the pool's strand.
+/// Queue of a pool's log records for the user's handler. Functions posted to `executor` call the handler with
+/// one record at a time. The handler may block, throw or call the pool without harm to the pool's strand.
 class log_queue : public std::enable_shared_from_this<log_queue> {
 public:
-    /// Maximum size of the queued records in bytes. Records beyond the limit are dropped and counted, until all queued
-    /// records are delivered.
+    /// Maximum size of the queued records in bytes. Records beyond the limit are dropped and counted, until
+    /// all queued records are delivered.
     static constexpr std::size_t capacity = 16u << 20;
 
     /// `fallback` receives each record for which `handler` throws.

@@ -21,7 +21,8 @@ namespace json = boost::json;
 
 namespace {
 
-// Bytes of the host's memory: around a value in its message, per attachment size, and the most per byte of JSON text.
+// Bytes of the host's memory: around a value in its message, per attachment size, and the most per byte of
+// JSON text.
 constexpr std::size_t around_value = 1024;
 constexpr std::size_t for_attachment = 24;
 constexpr std::size_t most_per_byte = 28;

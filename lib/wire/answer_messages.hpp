@@ -24,8 +24,8 @@ public:
     using std::length_error::length_error;
 };
 
-// Each function appends one frame with a message of a worker. A message with attachments states their sizes; the caller
-// sends the attachments' bytes right behind. A function that throws appends nothing.
+// Each function appends one frame with a message of a worker. A message with attachments states their sizes;
+// the caller sends the attachments' bytes right behind. A function that throws appends nothing.
 
 void append_hello(std::string& out, const hello_message& hello, bool has_control);
 void append_ready(std::string& out);
@@ -44,8 +44,8 @@ void append_tool_call(std::string& out, std::uint64_t id, std::uint64_t tool_cal
                       const boost::json::value& args, const std::vector<blob>& attachments,
                       const worker_limits& limits);
 
-/// Always succeeds within the limits. Repairs and cuts text. Omits data beyond the host's limits, and says so in the
-/// message.
+/// Always succeeds within the limits. Repairs and cuts text. Omits data beyond the host's limits, and says so
+/// in the message.
 void append_error(std::string& out, const error_message& error, const worker_limits& limits);
 
 } // namespace skep

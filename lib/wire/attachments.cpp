@@ -14,7 +14,8 @@ namespace skep {
 
 namespace {
 
-/// Returns a part of the frame's payload. Shares the frame's memory, unless the part is much smaller than the payload.
+/// Returns a part of the frame's payload. Shares the frame's memory, unless the part is much smaller than the
+/// payload.
 blob to_attachment(const frame_view& frame, std::span<const std::byte> part) {
     const bool shares = frame.memory && part.size() >= frame.payload.size() / 8;
     return shares ? blob(frame.memory, part) : blob::copy_of(part);

@@ -81,8 +81,8 @@ struct shutdown_message {};
 using host_message = std::variant<welcome_message, call_message, cancel_message, credit_message,
                                   tool_result_message, tool_error_message, ping_message, shutdown_message>;
 
-/// Turns frames of one channel into typed messages, in a worker. Throws protocol_violation for anything but a message
-/// of the protocol. Ignores unknown members.
+/// Turns frames of one channel into typed messages, in a worker. Throws protocol_violation for anything but a
+/// message of the protocol. Ignores unknown members.
 class host_message_decoder {
 public:
     host_message_decoder();

@@ -123,7 +123,8 @@ std::size_t frame_decoder::wanted() const noexcept {
     return available() < 4 ? frame_header_size : 4 + load_length(buffer_.get() + begin_);
 }
 
-/// Makes room for `count` bytes from the front of the unread data, after moving the data to the start of the buffer.
+/// Makes room for `count` bytes from the front of the unread data, after moving the data to the start of the
+/// buffer.
 void frame_decoder::make_room(std::size_t count) {
     if (begin_ > 0) {
         std::memmove(buffer_.get(), buffer_.get() + begin_, available());

@@ -31,12 +31,12 @@ inline constexpr std::size_t frame_header_size = 8;
 /// Opens a frame in `out`. Returns its offset, for end_frame() after JSON and payload are appended.
 std::size_t begin_frame(std::string& out);
 
-/// Writes the lengths of the frame that begins at `begin`, with a JSON part that ends at `json_end`. `following_bytes`:
-/// bytes of the frame outside of `out`, sent from their own place.
+/// Writes the lengths of the frame that begins at `begin`, with a JSON part that ends at `json_end`.
+/// `following_bytes`: bytes of the frame outside of `out`, sent from their own place.
 void end_frame(std::string& out, std::size_t begin, std::size_t json_end, std::size_t following_bytes = 0);
 
-/// Cuts a byte stream into frames, however the stream is split on arrival. Lengths are checked before memory is
-/// allocated. Memory grows with the data that has arrived, not with the announced length.
+/// Cuts a byte stream into frames, however the stream is split on arrival. Lengths are checked before memory
+/// is allocated. Memory grows with the data that has arrived, not with the announced length.
 class frame_decoder {
 public:
     explicit frame_decoder(const frame_limits& limits);
@@ -50,8 +50,8 @@ public:
     /// Records that `count` bytes were written to the space from prepare().
     void commit(std::size_t count) noexcept;
 
-    /// Returns the next complete frame, valid until prepare(), or nullopt. Throws protocol_violation; the stream is
-    /// unusable afterwards.
+    /// Returns the next complete frame, valid until prepare(), or nullopt. Throws protocol_violation; the
+    /// stream is unusable afterwards.
     std::optional<frame_view> next();
 
     /// Returns true if the stream is between two frames.

@@ -22,20 +22,21 @@
 
 namespace skep {
 
-/// Encodes the part of a call's frame that is the same for every worker: the JSON from the command on. Runs once, in
-/// the caller. `stream`: the initial credit of a stream's worker; null for other calls. Throws error(frame_too_large)
-/// or error(invalid_request) if the call cannot be sent, or if a name (command, session, correlation id, key of the
-/// metadata) is longer than longest_name. A value that can be sent can be sent back within the same limits.
+/// Encodes the part of a call's frame that is the same for every worker: the JSON from the command on. Runs
+/// once, in the caller. `stream`: the initial credit of a stream's worker; null for other calls. Throws
+/// error(frame_too_large) or error(invalid_request) if the call cannot be sent, or if a name (command,
+/// session, correlation id, key of the metadata) is longer than longest_name. A value that can be sent can be
+/// sent back within the same limits.
 std::string encode_call(const request& call, const limit_options& limits,
                         const stream_credit* stream = nullptr);
 
-/// Returns the digest of the call as seen by a worker: command, session, metadata, arguments and attachments. Leaves
-/// out the parts that differ with each call: times, correlation id, place in a trace. `body`: the result of
-/// encode_call() for `call`. Complexity: linear in the input.
+/// Returns the digest of the call as seen by a worker: command, session, metadata, arguments and attachments.
+/// Leaves out the parts that differ with each call: times, correlation id, place in a trace. `body`: the
+/// result of encode_call() for `call`. Complexity: linear in the input.
 keyed_digest::value digest_of(std::string_view body, const request& call, const keyed_digest::key& secret);
 
-/// Returns the outline of the call, without reading the input. Inputs of one digest have the same outline; most other
-/// inputs differ.
+/// Returns the outline of the call, without reading the input. Inputs of one digest have the same outline;
+/// most other inputs differ.
 std::uint64_t outline_of(const request& call) noexcept;
 
 // Each function appends one whole frame with a message of the host.
@@ -44,8 +45,8 @@ std::uint64_t outline_of(const request& call) noexcept;
 struct call_times {
     std::optional<duration> left; ///< until the deadline, if any
 
-    /// Since the welcome, if the call is pipelined. A worker that begins the call much later can tell from this time
-    /// how long the call has waited.
+    /// Since the welcome, if the call is pipelined. A worker that begins the call much later can tell from
+    /// this time how long the call has waited.
     std::optional<duration> sent_after;
 };
 

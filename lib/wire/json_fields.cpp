@@ -166,13 +166,14 @@ private:
     static_assert(sizeof(json::value) == 24 && sizeof(json::key_value_pair) == 40 &&
                   sizeof(json_field) == 40);
     static_assert(sizeof(json::array) + table_overhead == 56 && sizeof(json::object) + table_overhead == 56);
-    // Messages of the protocol have at most a dozen members. The search for duplicates costs the square of the number
-    // of members, times the length of a key.
+    // Messages of the protocol have at most a dozen members. The search for duplicates costs the square of
+    // the number of members, times the length of a key.
     static constexpr std::size_t max_fields = 256;
     static constexpr std::size_t longest_key = 1024;
     static constexpr std::size_t keep_bytes = 1u << 20;
 
-    /// Returns the key that ends with `part`. A key without escapes, the usual case, is contiguous in the text.
+    /// Returns the key that ends with `part`. A key without escapes, the usual case, is contiguous in the
+    /// text.
     std::string_view keep_key(std::string_view part) {
         if (partial_key_.empty() && part.data() >= text_.data() &&
             part.data() < text_.data() + text_.size()) {

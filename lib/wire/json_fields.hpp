@@ -29,30 +29,30 @@ struct json_field {
     boost::json::value value;
 };
 
-/// Reads the JSON object of a message into its members, in one pass and without a table for the object itself. Refuses
-/// harmful or ambiguous JSON: other top-level types, too deep nesting, a tree that would grow past its limit, duplicate
-/// keys, numbers that are not finite, integers beyond 64 bits, text that is not UTF-8. Reused for every message of a
-/// channel, to save allocations.
+/// Reads the JSON object of a message into its members, in one pass and without a table for the object
+/// itself. Refuses harmful or ambiguous JSON: other top-level types, too deep nesting, a tree that would grow
+/// past its limit, duplicate keys, numbers that are not finite, integers beyond 64 bits, text that is not
+/// UTF-8. Reused for every message of a channel, to save allocations.
 ///
-/// Sizes in the tree, in bytes: 24 per scalar, plus the text of a string; 56 per array or object; 40 per member of an
-/// object, plus its key.
+/// Sizes in the tree, in bytes: 24 per scalar, plus the text of a string; 56 per array or object; 40 per
+/// member of an object, plus its key.
 class json_field_reader {
 public:
     explicit json_field_reader(const json_limits& limits);
     ~json_field_reader();
     json_field_reader(json_field_reader&&) noexcept;
 
-    /// Returns the members, valid until the next call and as long as `text`. The caller may move the values out. Throws
-    /// protocol_violation.
+    /// Returns the members, valid until the next call and as long as `text`. The caller may move the values
+    /// out. Throws protocol_violation.
     std::vector<json_field>& read(std::string_view text);
 
     // The same in steps, for a large text:
 
     void begin(std::string_view text);
 
-    /// Reads on until the estimated cost reaches about `cost` nanoseconds; see cost_of_reading(). Returns true once the
-    /// whole text has been read. The end of an array or object of n elements costs another 24n or 40n bytes of copying,
-    /// in one step.
+    /// Reads on until the estimated cost reaches about `cost` nanoseconds; see cost_of_reading(). Returns
+    /// true once the whole text has been read. The end of an array or object of n elements costs another 24n
+    /// or 40n bytes of copying, in one step.
     bool read_on(std::size_t cost);
 
     /// Returns the members. Precondition: the whole text has been read.

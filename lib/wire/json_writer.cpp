@@ -26,7 +26,8 @@ bool is_plain(char c) noexcept {
     return is_ascii(c) && static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
 }
 
-/// Returns true if no character of the stride needs an escape or a check. Written for vectorisation by the compiler.
+/// Returns true if no character of the stride needs an escape or a check. Written for vectorisation by the
+/// compiler.
 bool is_plain_stride(const char* text) noexcept {
     unsigned char special = 0;
     for (std::size_t i = 0; i < stride; ++i) {
@@ -37,8 +38,8 @@ bool is_plain_stride(const char* text) noexcept {
     return special == 0;
 }
 
-/// Returns the end of the run at `position` that can be copied unchanged: at a character that needs an escape, or at
-/// the end of the text.
+/// Returns the end of the run at `position` that can be copied unchanged: at a character that needs an
+/// escape, or at the end of the text.
 std::size_t run_end(std::string_view text, std::size_t position) {
     while (position < text.size()) {
         while (text.size() - position >= stride && is_plain_stride(text.data() + position)) {

@@ -13,7 +13,8 @@
 
 namespace skep {
 
-/// The value cannot be written as JSON that every worker reads alike. The text names the rule, and contains no data.
+/// The value cannot be written as JSON that every worker reads alike. The text names the rule, and contains
+/// no data.
 class unsendable : public std::invalid_argument {
 public:
     using std::invalid_argument::invalid_argument;
@@ -23,8 +24,8 @@ public:
 inline constexpr std::size_t deepest_nesting = 500;
 
 /// Appends `value` as JSON, in one pass. Copies text in runs and checks the text on the way, unlike
-/// boost::json::serializer. Throws unsendable, and leaves a part behind, for text that is not UTF-8, numbers that are
-/// not finite, and nesting beyond `deepest` levels.
+/// boost::json::serializer. Throws unsendable, and leaves a part behind, for text that is not UTF-8, numbers
+/// that are not finite, and nesting beyond `deepest` levels.
 void append_json(std::string& out, const boost::json::value& value, std::size_t deepest = deepest_nesting);
 void append_json(std::string& out, const boost::json::object& object, std::size_t deepest = deepest_nesting);
 

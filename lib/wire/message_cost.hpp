@@ -9,9 +9,9 @@
 
 namespace skep {
 
-/// Returns the estimated nanoseconds that the host needs to read JSON of `json_bytes` with a tree of `tree_bytes`:
-/// about 1 per byte for text alone, up to 55 per byte for brackets alone. The estimate is the same on every machine,
-/// and in every run.
+/// Returns the estimated nanoseconds that the host needs to read JSON of `json_bytes` with a tree of
+/// `tree_bytes`: about 1 per byte for text alone, up to 55 per byte for brackets alone. The estimate is the
+/// same on every machine, and in every run.
 constexpr std::size_t cost_of_reading(std::size_t json_bytes, std::size_t tree_bytes) noexcept {
     return json_bytes + (tree_bytes > json_bytes ? 2 * (tree_bytes - json_bytes) : 0);
 }

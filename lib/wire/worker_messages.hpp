@@ -37,8 +37,8 @@ inline constexpr std::size_t longest_progress_text = 4u << 10;
 /// The longest JSON of a worker's event, and the longest text of a log record. A longer log text is cut.
 inline constexpr std::size_t longest_event = 16u << 10;
 inline constexpr std::size_t longest_log_text = 16u << 10;
-/// The longest JSON of an unasked message: neither an answer nor a tool call. A log record fits even if escapes make
-/// its text six times as long.
+/// The longest JSON of an unasked message: neither an answer nor a tool call. A log record fits even if
+/// escapes make its text six times as long.
 inline constexpr std::size_t longest_message = 128u << 10;
 
 inline constexpr std::size_t most_event_members = 64; ///< per measurements, and per metadata
@@ -136,9 +136,9 @@ inline bool is_answer(const worker_message& message) noexcept {
            std::holds_alternative<chunk_message>(message) || std::holds_alternative<error_message>(message);
 }
 
-/// Turns frames of one channel into typed messages. All input from a worker is treated as hostile: a missing field, a
-/// wrong type, an unknown message or inconsistent attachments throw protocol_violation. Unknown fields are ignored, so
-/// that later protocol revisions may add fields.
+/// Turns frames of one channel into typed messages. All input from a worker is treated as hostile: a missing
+/// field, a wrong type, an unknown message or inconsistent attachments throw protocol_violation. Unknown
+/// fields are ignored, so that later protocol revisions may add fields.
 class worker_message_decoder {
 public:
     explicit worker_message_decoder(const json_limits& json, const message_limits& limits = {})

@@ -91,7 +91,8 @@ void answer_intake::count_answer() {
     watch_begun_in_vain();
 }
 
-/// An answer, also of a private call, may let the worker begin a pipelined call that its caller has abandoned.
+/// An answer, also of a private call, may let the worker begin a pipelined call that its caller has
+/// abandoned.
 void answer_intake::watch_begun_in_vain() {
     auto* const begun = calls_.just_begun();
     const bool is_in_vain = begun != nullptr && begun->state == call_state::abandoned && !begun->is_private;

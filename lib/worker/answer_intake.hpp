@@ -8,9 +8,10 @@
 
 namespace skep {
 
-/// Handles the messages about a worker's calls: passes each message on, and updates the worker. An answer removes its
-/// call from the worker's calls, and reaches the pool, or the sink of a private call, once. Every function throws
-/// protocol_violation if the message does not fit the worker's calls. Used on the pool's strand.
+/// Handles the messages about a worker's calls: passes each message on, and updates the worker. An answer
+/// removes its call from the worker's calls, and reaches the pool, or the sink of a private call, once. Every
+/// function throws protocol_violation if the message does not fit the worker's calls. Used on the pool's
+/// strand.
 class answer_intake {
 public:
     answer_intake(worker_core& core, worker_calls& calls, worker_drain& drain) noexcept

@@ -13,8 +13,9 @@
 
 namespace skep {
 
-/// The calls sent to a worker and not yet answered, in the order sent. The worker begins the calls in that order, runs
-/// at most capacity() at a time, and answers a call before it begins the next. Calls beyond the capacity are pipelined.
+/// The calls sent to a worker and not yet answered, in the order sent. The worker begins the calls in that
+/// order, runs at most capacity() at a time, and answers a call before it begins the next. Calls beyond the
+/// capacity are pipelined.
 class call_table {
 public:
     struct entry {
@@ -74,7 +75,8 @@ public:
         return found == entries_.end() ? nullptr : found->sent.get();
     }
 
-    /// Returns null if the table has no call with that id: the id was never used, or the call was answered before.
+    /// Returns null if the table has no call with that id: the id was never used, or the call was answered
+    /// before.
     call_ptr take(std::uint64_t id) noexcept {
         const auto found = search(id);
         if (found == entries_.end()) {
@@ -106,7 +108,8 @@ public:
         return load() > capacity_ && sent_call.id >= at(capacity_)->id;
     }
 
-    /// Returns the call that the worker may have begun after its last answer, or null if the answer let no call begin.
+    /// Returns the call that the worker may have begun after its last answer, or null if the answer let no
+    /// call begin.
     call* just_begun() const noexcept { return is_full() ? at(capacity_ - 1)->sent.get() : nullptr; }
 
     /// Calls `act` for at most `most` calls, in the order sent.
@@ -116,7 +119,8 @@ public:
                       [&](const auto& each) { act(*each.sent); });
     }
 
-    /// Returns true if no caller waits for a call that the worker can have begun, unless an answer is in flight.
+    /// Returns true if no caller waits for a call that the worker can have begun, unless an answer is in
+    /// flight.
     bool is_drained() const noexcept {
         return std::all_of(entries_.begin(), at(std::min(load(), capacity_)), is_given_up);
     }

@@ -17,8 +17,8 @@
 
 namespace skep {
 
-/// One framed connection with a worker: decodes incoming data, and gathers outgoing frames so that many frames share a
-/// write. Used on one strand, by one reader and one writer coroutine.
+/// One framed connection with a worker: decodes incoming data, and gathers outgoing frames so that many
+/// frames share a write. Used on one strand, by one reader and one writer coroutine.
 class channel {
 public:
     channel(const strand& executor, std::unique_ptr<byte_stream> connection, const limit_options& limits);
@@ -29,12 +29,12 @@ public:
     /// Sends as much as the stream takes at once, and leaves the rest to send_backlog().
     void flush();
 
-    /// Waits until flush() leaves a rest, and sends a piece of the rest. Returns false when the channel is closed or
-    /// broken. Called in a loop.
+    /// Waits until flush() leaves a rest, and sends a piece of the rest. Returns false when the channel is
+    /// closed or broken. Called in a loop.
     asio::awaitable<bool> send_backlog();
 
-    /// Waits for data, and reads at most `most` bytes, or the rest of the next frame if longer. Returns false at the
-    /// end of the stream, after an error and after close().
+    /// Waits for data, and reads at most `most` bytes, or the rest of the next frame if longer. Returns false
+    /// at the end of the stream, after an error and after close().
     asio::awaitable<bool> receive(std::size_t most);
 
     /// Returns the next complete frame, if any; valid until receive(). Throws protocol_violation.

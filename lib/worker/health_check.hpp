@@ -15,8 +15,8 @@
 
 namespace skep {
 
-/// Watches one worker's health: probes the worker, by a command or by the user's function, and judges the results of
-/// calls. Reports failures to the worker. Used on the pool's strand.
+/// Watches one worker's health: probes the worker, by a command or by the user's function, and judges the
+/// results of calls. Reports failures to the worker. Used on the pool's strand.
 class health_check final : private call_sink {
 public:
     health_check(worker_core& core, guest_group& guests);
@@ -34,8 +34,9 @@ public:
     bool is_own() const noexcept { return begun_ && own_; }
     bool can_probe() const noexcept { return begun_; }
 
-    /// Returns true if a probe may begin now. A probe never waits behind a call. A routine probe that only shows that
-    /// the worker answers needs an idle worker; any other probe needs a free place. A probe already sent is awaited.
+    /// Returns true if a probe may begin now. A probe never waits behind a call. A routine probe that only
+    /// shows that the worker answers needs an idle worker; any other probe needs a free place. A probe
+    /// already sent is awaited.
     bool can_probe_now() const noexcept;
 
     /// Begins a probe as soon as possible. Returns the number that ended() reaches once the probe has ended.

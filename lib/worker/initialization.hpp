@@ -10,8 +10,8 @@
 
 namespace skep {
 
-/// Runs the user's initialization_delegate for one worker, before the worker serves. The worker's life limits the time
-/// and has the guests cancelled. Used on the pool's strand.
+/// Runs the user's initialization_delegate for one worker, before the worker serves. The worker's life limits
+/// the time and has the guests cancelled. Used on the pool's strand.
 class initialization {
 public:
     initialization(worker_core& core, guest_group& guests) noexcept : core_(core), guests_(guests) {}

@@ -206,7 +206,8 @@ void link::report_size() {
     user_.report({departure_cause::lost_channel, "there was no memory for what it sent", errc::worker_lost});
 }
 
-/// Returns the result of `act`, or `in_part` if the worker broke the protocol or memory was lacking: reading then ends.
+/// Returns the result of `act`, or `in_part` if the worker broke the protocol or memory was lacking: reading
+/// then ends.
 template <class Act>
 link::taken link::guarded(Act act) {
     try {
@@ -222,8 +223,8 @@ link::taken link::guarded(Act act) {
     }
 }
 
-/// Returns the text found in place of a frame over stdio, or an empty text. Such text explains more than the broken
-/// rule.
+/// Returns the text found in place of a frame over stdio, or an empty text. Such text explains more than the
+/// broken rule.
 std::string link::stray() const {
     const auto line = control_ ? std::string() : stray_output(data_.source.unread());
     return line.empty() ? line

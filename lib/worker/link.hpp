@@ -19,8 +19,8 @@ namespace skep {
 /// The events of a link, for its worker.
 class link_user {
 public:
-    /// Handles a message that is allowed now, on this channel. Throws protocol_violation if the message does not fit
-    /// the worker's state.
+    /// Handles a message that is allowed now, on this channel. Throws protocol_violation if the message does
+    /// not fit the worker's state.
     virtual void on_message(worker_message& message) = 0;
 
     /// Data has arrived, complete or not.
@@ -39,9 +39,9 @@ protected:
     ~link_user() = default;
 };
 
-/// The connection of the host with a worker: a channel for calls and their answers and, depending on the transport, a
-/// second channel for control messages. Control messages arrive even while the worker runs a call. Used on the pool's
-/// strand.
+/// The connection of the host with a worker: a channel for calls and their answers and, depending on the
+/// transport, a second channel for control messages. Control messages arrive even while the worker runs a
+/// call. Used on the pool's strand.
 class link {
 public:
     link(const pool_context& context, std::unique_ptr<byte_stream> data, std::unique_ptr<byte_stream> control,
@@ -69,8 +69,8 @@ public:
     /// Sends the data channel's outbox at the end of this turn of the strand, so that frames share a write.
     void flush_soon(const std::shared_ptr<void>& owner);
 
-    /// Discards the unsent data of calls for good, and still sends control messages. Does nothing if both share a
-    /// channel.
+    /// Discards the unsent data of calls for good, and still sends control messages. Does nothing if both
+    /// share a channel.
     void stop_sending_calls() noexcept;
 
     /// Reads the rest of the data of the ended process, but no data of other processes with its descriptors.

@@ -12,9 +12,9 @@
 
 namespace skep {
 
-/// Watches one worker's age, calls and memory for its recycle_plan, and attributes memory growth to calls. The supply
-/// decides when the worker makes room (`pool/supply/replacement.hpp`). Growth counts from the memory at the time the
-/// worker comes up. Used on the pool's strand.
+/// Watches one worker's age, calls and memory for its recycle_plan, and attributes memory growth to calls.
+/// The supply decides when the worker makes room (`pool/supply/replacement.hpp`). Growth counts from the
+/// memory at the time the worker comes up. Used on the pool's strand.
 class recycling_watch {
 public:
     recycling_watch(worker_core& core, const worker_calls& calls) noexcept : core_(core), calls_(calls) {}
@@ -38,7 +38,8 @@ public:
     time_point due() const noexcept { return plan_ ? plan_->due() : time_point::max(); }
     bool is_used_up() const noexcept { return plan_ && plan_->is_used_up(calls_.completed()); }
 
-    /// Returns true if the last of `calls` calls is the call that uses the worker up. Precondition: the worker is up.
+    /// Returns true if the last of `calls` calls is the call that uses the worker up. Precondition: the
+    /// worker is up.
     bool is_used_up_by(std::uint64_t calls) const noexcept {
         return plan_->is_used_up(calls) && !plan_->is_used_up(calls - 1);
     }

@@ -15,8 +15,8 @@
 
 namespace skep {
 
-/// The tool calls of one worker, each from the request to the answer. Used on the pool's strand. Each tool runs on its
-/// own strand and holds no reference to the tool_runner.
+/// The tool calls of one worker, each from the request to the answer. Used on the pool's strand. Each tool
+/// runs on its own strand and holds no reference to the tool_runner.
 class tool_runner {
 public:
     explicit tool_runner(worker_core& core) : core_(core), all_ended_(core.context.executor) {}
@@ -24,8 +24,8 @@ public:
     /// Opens the way for answers to the worker.
     void open() noexcept { answers_ = &core_.link->control(); }
 
-    /// Starts a tool on the worker's request during call `caller`. Throws protocol_violation if the request is not
-    /// allowed.
+    /// Starts a tool on the worker's request during call `caller`. Throws protocol_violation if the request
+    /// is not allowed.
     void start(const call_ptr& caller, tool_call_message& message, std::string correlation_id);
 
     /// Drops the tools of an answered call.

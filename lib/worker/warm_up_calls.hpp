@@ -15,7 +15,8 @@ namespace skep {
 class worker;
 class warm_up_call;
 
-/// Runs calls on one worker before the worker serves its pool. Calls beyond the worker's places are pipelined.
+/// Runs calls on one worker before the worker serves its pool. Calls beyond the worker's places are
+/// pipelined.
 class warm_up_calls final : public call_interface, public std::enable_shared_from_this<warm_up_calls> {
 public:
     warm_up_calls(const strand& executor, const pool_config& config, const std::shared_ptr<worker>& subject);

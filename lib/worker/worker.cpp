@@ -260,7 +260,8 @@ void worker::on_hello(hello_message& hello) {
     if (!is_over_stdio && hello.token != origin_.token) {
         throw protocol_violation("its token is not the one it was started with");
     }
-    // A launcher or forwarder of the worker would die of the signal. Over stdio the pid may belong to another machine.
+    // A launcher or forwarder of the worker would die of the signal. Over stdio the pid may belong to another
+    // machine.
     const bool is_our_process = !is_over_stdio && hello.pid == core_.life.process().pid;
     core_.life.greeted(is_our_process ? hello.stack_signal : 0);
     recycling_.measure(hello.pid);

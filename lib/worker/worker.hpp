@@ -43,9 +43,9 @@ struct served_sessions : boost::intrusive_ref_counter<served_sessions, boost::th
     std::size_t bound = 0;     ///< sessions strictly bound to the worker
 };
 
-/// One incarnation of a slot: a process, its connection, and the parts of the worker, from launch to reaping. Wires the
-/// parts together; worker_life decides the steps. Announces `ended` once, last, when no task of the worker runs any
-/// more. run() is the life; every other function is called on the pool's strand meanwhile.
+/// One incarnation of a slot: a process, its connection, and the parts of the worker, from launch to reaping.
+/// Wires the parts together; worker_life decides the steps. Announces `ended` once, last, when no task of the
+/// worker runs any more. run() is the life; every other function is called on the pool's strand meanwhile.
 class worker final : public std::enable_shared_from_this<worker>, private link_user {
 public:
     /// `initial_state`: the states of the vacant slot before, if any.
@@ -59,8 +59,8 @@ public:
     /// Returns the time at which the worker was requested.
     time_point asked_for() const noexcept { return origin_.asked_for; }
 
-    /// Sets the replaced generation and, if known, the way the replaced worker ended, for the welcome message. No
-    /// effect after the welcome.
+    /// Sets the replaced generation and, if known, the way the replaced worker ended, for the welcome
+    /// message. No effect after the welcome.
     void follow(std::uint64_t generation, std::optional<exit_class> ended_as) noexcept {
         origin_.predecessor = generation;
         origin_.predecessor_ended_as = ended_as;
@@ -84,8 +84,8 @@ public:
     /// Takes the worker out of service for good. The worker ends once no caller waits for its calls.
     void retire(departure_cause cause, std::string detail);
 
-    /// Stops sending calls. The worker is suspended once its calls are answered. Does nothing if the worker is
-    /// suspended or has left service.
+    /// Stops sending calls. The worker is suspended once its calls are answered. Does nothing if the worker
+    /// is suspended or has left service.
     void suspend();
     void resume();
 

@@ -183,8 +183,8 @@ void worker_calls::begin_tool(const call_ptr& caller, tool_call_message& message
     tools_.start(caller, message, correlation_id_of(*caller));
 }
 
-/// Ends all calls without an answer. Only for a dead worker with all answers read can the host tell the calls that
-/// never began; see call_table.
+/// Ends all calls without an answer. Only for a dead worker with all answers read can the host tell the calls
+/// that never began; see call_table.
 void worker_calls::lose() {
     tools_.close();
     const bool is_heard_out = core_.link && core_.life.process().has_ended && core_.link->has_heard_out();

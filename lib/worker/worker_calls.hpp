@@ -18,13 +18,14 @@ namespace skep {
 struct lost_call_notice {
     call_ptr lost;
     bool may_have_begun;
-    /// The only call that the worker can have begun when it crashed, broke the protocol or outgrew its hard memory limit.
+    /// The only call that the worker can have begun when it crashed, broke the protocol or outgrew its hard
+    /// memory limit.
     bool is_to_blame;
 };
 
-/// The calls of one worker, each from its frame to the answer or the loss; the places taken by calls and leases; and
-/// the tool calls of the calls. While the worker serves, every change of the places updates its life. Used on the
-/// pool's strand.
+/// The calls of one worker, each from its frame to the answer or the loss; the places taken by calls and
+/// leases; and the tool calls of the calls. While the worker serves, every change of the places updates its
+/// life. Used on the pool's strand.
 class worker_calls final : private call_table {
 public:
     explicit worker_calls(worker_core& core);
@@ -51,12 +52,13 @@ public:
     void release(std::size_t places) noexcept;
     bool is_leased() const noexcept { return reserved() > 0; }
 
-    /// Sends the call. If assign() throws (out of memory), the worker stays intact, and has the call unless the call's
+    /// Sends the call. If assign() throws (out of memory), the worker stays intact, and has the call unless
+    /// the call's
     /// `id` is 0.
     void assign(call& next, time_point now);
 
-    /// Sends a call that the pool does not know of. The answer goes straight to the call's sink. The call alone does
-    /// not keep a leaving worker.
+    /// Sends a call that the pool does not know of. The answer goes straight to the call's sink. The call
+    /// alone does not keep a leaving worker.
     void assign_private(call& next);
 
     /// Ends the wait for the call, and its tools. The worker learns of this only through cancel().
@@ -77,8 +79,8 @@ public:
     /// Returns the correlation ids of the running calls, as far as known; see output_line.
     std::vector<std::string> correlation_ids() const;
 
-    /// Returns the session of the running call with that correlation id, or an empty text without such a call or
-    /// session.
+    /// Returns the session of the running call with that correlation id, or an empty text without such a call
+    /// or session.
     std::string session_of(std::string_view correlation_id) const;
 
     /// Return the answer in the form for the caller.
@@ -88,8 +90,8 @@ public:
     /// Takes a call that gets no answer, last sent first. For use after calls_lost.
     std::optional<lost_call_notice> take_lost();
 
-    /// Figures of the calls known to the pool: the calls answered, the errors among the answers, and the time of the
-    /// last call sent.
+    /// Figures of the calls known to the pool: the calls answered, the errors among the answers, and the time
+    /// of the last call sent.
     std::uint64_t completed() const noexcept { return completed_; }
     std::uint64_t errors() const noexcept { return errors_; }
     time_point last_assigned() const noexcept { return last_assigned_; }
@@ -117,8 +119,8 @@ private:
     }
     void announce_flip(time_point now, const call* subject) noexcept;
 
-    /// Takes the call that an answer belongs to, also an abandoned call. Throws protocol_violation if the call does not
-    /// exist.
+    /// Takes the call that an answer belongs to, also an abandoned call. Throws protocol_violation if the
+    /// call does not exist.
     call_ptr take_answered(std::uint64_t id, time_point now);
     void begin_tool(const call_ptr& caller, tool_call_message& message);
 

@@ -17,8 +17,8 @@
 
 namespace skep {
 
-/// Takes the answers of a worker's calls. Answers go straight to their callers, because events would cost time. An
-/// answered call no longer belongs to the worker.
+/// Takes the answers of a worker's calls. Answers go straight to their callers, because events would cost
+/// time. An answered call no longer belongs to the worker.
 class answer_handler {
 public:
     virtual void on_result(worker& sender, call& answered_call, result_message& answer, time_point now) = 0;
@@ -52,9 +52,9 @@ struct worker_surroundings {
     std::weak_ptr<void> owner; ///< owner of all these; outlives the worker
 };
 
-/// The shared state of one worker's parts. Announces facts to the pool, and changes of state to subscribers. Each
-/// change of state is announced once, in order, before any later fact. The departure is announced once. Used on the
-/// pool's strand.
+/// The shared state of one worker's parts. Announces facts to the pool, and changes of state to subscribers.
+/// Each change of state is announced once, in order, before any later fact. The departure is announced once.
+/// Used on the pool's strand.
 class worker_core {
 public:
     worker_core(const worker_surroundings& surroundings, worker& self, worker_id id,

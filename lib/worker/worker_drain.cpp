@@ -41,16 +41,17 @@ void worker_drain::advance() {
     }
 }
 
-/// Returns the time that may pass until the worker ends the calls in front of awaited calls: abandoned calls, or a
-/// probe.
+/// Returns the time that may pass until the worker ends the calls in front of awaited calls: abandoned calls,
+/// or a probe.
 duration worker_drain::patience_for_first() const noexcept {
     const auto& config = core_.config;
     return core_.self.calls().is_at_private() ? std::max(config.cancel_grace, config.health_check.timeout)
                                               : config.cancel_grace;
 }
 
-/// Waits while awaited calls are queued behind a probe or abandoned calls. The worker may have begun an awaited call,
-/// with an answer in flight. Without an answer in time, the awaited calls have not begun, and return to the pool.
+/// Waits while awaited calls are queued behind a probe or abandoned calls. The worker may have begun an
+/// awaited call, with an answer in flight. Without an answer in time, the awaited calls have not begun, and
+/// return to the pool.
 asio::awaitable<void> worker_drain::linger() {
     is_lingering_ = true;
     latch never(core_.context.executor);

@@ -8,9 +8,10 @@
 
 namespace skep {
 
-/// Drains a worker that takes no calls. A suspended worker is drained once it has no call except a probe. A retired
-/// worker is stopped while it can have begun no awaited call: at once if no caller waits for any call; otherwise once
-/// it has not answered for as long as an abandoned call, or a probe, may take. Used on the pool's strand.
+/// Drains a worker that takes no calls. A suspended worker is drained once it has no call except a probe. A
+/// retired worker is stopped while it can have begun no awaited call: at once if no caller waits for any
+/// call; otherwise once it has not answered for as long as an abandoned call, or a probe, may take. Used on
+/// the pool's strand.
 class worker_drain {
 public:
     /// The tasks of `service` must end before the worker_drain is destroyed.

@@ -21,7 +21,8 @@ class worker;
 
 struct came_up {};
 
-/// The worker may now accept or refuse calls: the worker has taken sent data, or its health or suspension has changed.
+/// The worker may now accept or refuse calls: the worker has taken sent data, or its health or suspension has
+/// changed.
 struct room_changed {};
 
 /// The worker failed, and the pool reacts.
@@ -64,11 +65,12 @@ struct worker_event {
         fact;
 };
 
-/// Events not yet applied. Workers append events in the middle of their work; the pool takes all events afterwards.
+/// Events not yet applied. Workers append events in the middle of their work; the pool takes all events
+/// afterwards.
 class event_queue {
 public:
-    /// `wake` schedules `apply`, which takes the events and acts on them. `wake` may fail: every user of the pool calls
-    /// catch_up() first.
+    /// `wake` schedules `apply`, which takes the events and acts on them. `wake` may fail: every user of the
+    /// pool calls catch_up() first.
     event_queue(std::function<void()> wake, std::function<void()> apply)
         : wake_(std::move(wake)), apply_(std::move(apply)) {}
 
@@ -99,7 +101,8 @@ public:
 
     bool empty() const noexcept { return next_ == events_.size(); }
 
-    /// Takes the oldest event, if any. While acting on an event, the owner may append further events and take them.
+    /// Takes the oldest event, if any. While acting on an event, the owner may append further events and take
+    /// them.
     std::optional<worker_event> next() noexcept {
         if (empty()) {
             drop_taken();

@@ -27,8 +27,8 @@ asio::awaitable<void> worker_pulse::run() {
     }
 }
 
-/// Sends the next ping. Without a control channel, only an idle worker gets a ping, because a busy worker could not
-/// answer. Silence proves nothing while the host does not read.
+/// Sends the next ping. Without a control channel, only an idle worker gets a ping, because a busy worker
+/// could not answer. Silence proves nothing while the host does not read.
 void worker_pulse::ping() {
     const auto& options = core_.config.heartbeat;
     const bool is_kept_from_answering = !core_.link->has_control() && !core_.self.calls().empty();

@@ -11,9 +11,9 @@
 
 namespace skep {
 
-/// Pings one worker, for its heartbeat and for the user, and reports the worker lost if too many pings in a row stay
-/// unanswered. A worker that answers a ping twice, or after a later ping, breaks the protocol. Used on the pool's
-/// strand.
+/// Pings one worker, for its heartbeat and for the user, and reports the worker lost if too many pings in a
+/// row stay unanswered. A worker that answers a ping twice, or after a later ping, breaks the protocol. Used
+/// on the pool's strand.
 class worker_pulse {
 public:
     explicit worker_pulse(worker_core& core) noexcept : core_(core) {}

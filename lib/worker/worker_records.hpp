@@ -10,8 +10,8 @@
 
 namespace skep {
 
-/// Handles the records of a worker's code: events, spans, log records. Records beyond the rate limit for output lines
-/// are dropped.
+/// Handles the records of a worker's code: events, spans, log records. Records beyond the rate limit for
+/// output lines are dropped.
 class worker_records {
 public:
     explicit worker_records(worker_core& core) noexcept

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A service in C++ with a worker in C++: a typed call, a stream that the service leaves in the middle, and a crash of the
-// worker.
+// A service in C++ with a worker in C++: a typed call, a stream that the service leaves in the middle, and a
+// crash of the worker.
 
 #include "sky.hpp"
 #include <skep/skep.hpp>

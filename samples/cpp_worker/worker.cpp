@@ -16,7 +16,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// A typed command. Arguments that do not fit sky::sample are the caller's fault and do not reach this function.
+/// A typed command. Arguments that do not fit sky::sample are the caller's fault and do not reach this
+/// function.
 sky::summary summarize(const sky::sample& of) {
     if (of.magnitudes.empty()) {
         throw skep::worker_error("empty_sample", "there is nothing to summarize");

@@ -20,8 +20,9 @@ namespace gateway {
     throw skep::error(code, std::move(info));
 }
 
-/// Returns the JSON object in a body, as a command's arguments; the worker checks them against its signature. Throws
-/// error(errc::invalid_request) if the body is not a JSON object, and error(errc::frame_too_large) beyond 64 KiB.
+/// Returns the JSON object in a body, as a command's arguments; the worker checks them against its signature.
+/// Throws error(errc::invalid_request) if the body is not a JSON object, and error(errc::frame_too_large)
+/// beyond 64 KiB.
 inline boost::json::object arguments_in(const std::string& body) {
     constexpr std::size_t longest = 64u << 10;
     if (body.size() > longest) {

@@ -16,9 +16,9 @@ struct limits {
     std::size_t body_bytes = 64u << 20; ///< received bytes of large bodies
 };
 
-/// Divides the descriptors that the process may open (RLIMIT_NOFILE) in this order: workers, admin page, connections of the
-/// service. Reduces the connections of the admin page if descriptors are scarce. Throws std::runtime_error if too few are left
-/// for the service.
+/// Divides the descriptors that the process may open (RLIMIT_NOFILE) in this order: workers, admin page,
+/// connections of the service. Reduces the connections of the admin page if descriptors are scarce. Throws
+/// std::runtime_error if too few are left for the service.
 limits divide_descriptors(const skep::manager_config& pools, skep::admin_options& admin);
 
 /// The memory of requests' bodies: one budget for all connections.

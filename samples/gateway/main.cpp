@@ -1,16 +1,16 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A service: HTTP in front of three pools of Python workers. SIGTERM and Ctrl-C end the service after it has answered the
-// received requests. SIGHUP loads new versions of the scripts without losing a call.
+// A service: HTTP in front of three pools of Python workers. SIGTERM and Ctrl-C end the service after it has
+// answered the received requests. SIGHUP loads new versions of the scripts without losing a call.
 
+#include "background.hpp"
 #include "budget.hpp"
 #include "server.hpp"
 #include "settings.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -89,7 +89,7 @@ private:
             auto token = asio::redirect_error(asio::use_awaitable, ec);
             number = co_await signals_.async_wait(token);
             if (number == SIGHUP) {
-                asio::co_spawn(context_, restart_workers(), asio::detached);
+                asio::co_spawn(context_, restart_workers(), gateway::report_failure);
             }
         }
         signal_ = number;

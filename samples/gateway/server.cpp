@@ -3,11 +3,11 @@
 
 #include "server.hpp"
 
+#include "background.hpp"
 #include "event_stream.hpp"
 #include "routes.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -72,8 +72,8 @@ std::optional<http_response> complaint(const boost::system::error_code& ec, bool
                         : std::nullopt;
 }
 
-/// Returns true if the end of the body is known. With an unknown coding, Beast assumes an empty body and parses the body as the
-/// next request.
+/// Returns true if the end of the body is known. With an unknown coding, Beast assumes an empty body and
+/// parses the body as the next request.
 bool has_known_end(const http_request& request) {
     const auto codings = request.equal_range(http::field::transfer_encoding);
     return std::all_of(codings.first, codings.second, [&](const auto& coding) {
@@ -110,7 +110,7 @@ server::connection::connection(tcp::socket socket, body_budget& bodies)
 
 void server::begin() {
     if (acceptor_.is_open()) {
-        asio::co_spawn(acceptor_.get_executor(), accept(), asio::detached);
+        asio::co_spawn(acceptor_.get_executor(), accept(), report_failure);
     }
 }
 
@@ -140,7 +140,8 @@ asio::awaitable<void> server::wait_for_room() {
     }
 }
 
-/// At the limit, closes the connection that has waited longest for its client. Returns false if all connections are working.
+/// At the limit, closes the connection that has waited longest for its client. Returns false if all
+/// connections are working.
 bool server::make_room() {
     if (connections_.size() < most_connections_) {
         return true;
@@ -180,7 +181,7 @@ void server::admit(tcp::socket socket) {
     const auto fresh = std::make_shared<connection>(std::move(socket), bodies_);
     fresh->place = connections_.insert(connections_.end(), fresh);
     fresh->is_listed = true;
-    asio::co_spawn(acceptor_.get_executor(), converse(fresh), asio::detached);
+    asio::co_spawn(acceptor_.get_executor(), converse(fresh), report_failure);
 }
 
 void server::enter(connection& with, phase next) {
@@ -313,8 +314,9 @@ asio::awaitable<boost::system::error_code> server::read_body(connection& with, r
     co_return ec;
 }
 
-/// Sends a refusal, then reads and drops input for at most 2 s: closing a connection with unread input would discard the
-/// answer. (Beast's async_teardown reads as long as the client sends, and blocks other connections.)
+/// Sends a refusal, then reads and drops input for at most 2 s: closing a connection with unread input would
+/// discard the answer. (Beast's async_teardown reads as long as the client sends, and blocks other
+/// connections.)
 asio::awaitable<void> server::refuse(connection& with, http_response response) {
     enter(with, phase::sending);
     with.body.give_back();

@@ -21,7 +21,8 @@
 
 namespace gateway {
 
-/// Serves HTTP in front of pools. Use it on the thread of its executor; its coroutines must end before its destruction.
+/// Serves HTTP in front of pools. Use it on the thread of its executor; its coroutines must end before its
+/// destruction.
 class server {
 public:
     /// Opens the port, and throws if that fails. Port 0 chooses a free port.
@@ -33,15 +34,17 @@ public:
     /// Begins to answer requests.
     void begin();
 
-    /// Accepts no more connections, and closes each connection after its requests are answered. Returns true when all are closed,
-    /// false if some are left after `grace`.
+    /// Accepts no more connections, and closes each connection after its requests are answered. Returns true
+    /// when all are closed, false if some are left after `grace`.
     boost::asio::awaitable<bool> drain(std::chrono::seconds grace);
 
-    /// Closes the remaining connections, at most a second after the shutdown of the pools, whose last answers they may still send.
+    /// Closes the remaining connections, at most a second after the shutdown of the pools, whose last answers
+    /// they may still send.
     boost::asio::awaitable<void> cut_off();
 
 private:
-    /// A connection waits for: a request, the rest of a request, the call's answer, or the client to take the answer.
+    /// A connection waits for: a request, the rest of a request, the call's answer, or the client to take the
+    /// answer.
     enum class phase { idle, reading, working, sending };
 
     struct connection {

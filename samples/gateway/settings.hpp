@@ -24,7 +24,8 @@ struct settings {
 
 extern const char* const usage;
 
-/// Reads the command line. Throws std::invalid_argument for a wrong command line, and skep::error for a wrong configuration.
+/// Reads the command line. Throws std::invalid_argument for a wrong command line, and skep::error for a wrong
+/// configuration.
 settings settings_from(const std::vector<std::string>& args);
 
 } // namespace gateway

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A pool under load with the admin page, until Ctrl-C. To add the page to a service, copy the two lines of serve().
+// A pool under load with the admin page, until Ctrl-C. To add the page to a service, copy the two lines of
+// serve().
 
 #include <skep/admin.hpp>
 #include <skep/skep.hpp>

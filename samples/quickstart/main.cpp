@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Reads the Python standard library with a pool of Python workers, on one thread. To start a program of your own, copy from:
+// Reads the Python standard library with a pool of Python workers, on one thread. To start a program of your
+// own, copy from:
 //     survey.cpp   calls, several in flight, errors, cancellation
 //     main.cpp     configuration, and an orderly end in all cases: finished, failed or interrupted
 
@@ -90,7 +91,8 @@ skep::pool_config configure(const options& chosen, screen& output) {
     return config;
 }
 
-/// Handles SIGINT and SIGTERM. The first signal cancels operations started with slot(); later signals have no effect.
+/// Handles SIGINT and SIGTERM. The first signal cancels operations started with slot(); later signals have no
+/// effect.
 class stop_signals {
 public:
     stop_signals(asio::io_context& context, screen& output)

@@ -50,8 +50,8 @@ asio::awaitable<void> survey::list_modules() {
     found_.paths = json::value_to<std::vector<std::string>>(answer.value.at("paths"));
 }
 
-/// Several coroutines take modules from one list; their number bounds the calls in flight. The first failure, or a cancellation of
-/// the caller, ends the other coroutines. Returns when all have ended.
+/// Several coroutines take modules from one list; their number bounds the calls in flight. The first failure,
+/// or a cancellation of the caller, ends the other coroutines. Returns when all have ended.
 asio::awaitable<void> survey::read_modules() {
     const auto executor = co_await asio::this_coro::executor;
     const auto reader = [&] { return asio::co_spawn(executor, read_until_none_is_left(), asio::deferred); };

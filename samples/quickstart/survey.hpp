@@ -9,13 +9,14 @@
 #include <cstddef>
 #include <string>
 
-/// Lets a pool's workers read the whole standard library, and kills one worker half-way to show that no module is lost.
+/// Lets a pool's workers read the whole standard library, and kills one worker half-way to show that no
+/// module is lost.
 class survey {
 public:
     survey(skep::pool& workers, screen& output) : pool_(workers), screen_(output) {}
 
-    /// Starts the pool and returns when every module was read. A cancellation cancels the calls in flight; result() keeps the facts
-    /// found so far. The caller must shut the pool down.
+    /// Starts the pool and returns when every module was read. A cancellation cancels the calls in flight;
+    /// result() keeps the facts found so far. The caller must shut the pool down.
     boost::asio::awaitable<void> run();
 
     const findings& result() const noexcept { return found_; }

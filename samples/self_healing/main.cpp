@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A pool of Python workers under a steady load, with one trouble after the other. To heal a pool of your own, copy from:
+// A pool of Python workers under a steady load, with one trouble after the other. To heal a pool of your own,
+// copy from:
 //     main.cpp      the configuration
 //     load.cpp      calls that survive the loss of a worker
 //     monitor.cpp   the status of a pool

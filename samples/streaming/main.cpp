@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Stories that arrive word by word: one to the terminal, one for a slow reader, three concurrently. Ctrl-C ends the streams and
-// their generators.
+// Stories that arrive word by word: one to the terminal, one for a slow reader, three concurrently. Ctrl-C
+// ends the streams and their generators.
 
 #include <skep/skep.hpp>
 

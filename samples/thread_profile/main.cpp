@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The same work by one process, by four processes, and by four threads of one process: time and memory of each.
+// The same work by one process, by four processes, and by four threads of one process: time and memory of
+// each.
 
 #include <skep/skep.hpp>
 

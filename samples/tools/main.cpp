@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Python that calls back into the service: a tool of the pool, a tool of a single call, and the progress of the call.
+// Python that calls back into the service: a tool of the pool, a tool of a single call, and the progress of
+// the call.
 
 #include <skep/skep.hpp>
 

@@ -1,10 +1,11 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A worker of the least possible cost, for what the host can do: one command, which returns its argument `value`.
+// A worker of the least possible cost, for what the host can do: one command, which returns its argument
+// `value`.
 //
-// Its argument is the capacity it offers. It believes the host blindly: the frames it cuts up are those of the
-// benchmarks, not those of anybody.
+// Its argument is the capacity it offers. It believes the host blindly: the frames it cuts up are those of
+// the benchmarks, not those of anybody.
 
 #include <boost/endian/conversion.hpp>
 

@@ -15,7 +15,8 @@ namespace skep::bench {
 
 class fake_worker;
 
-/// A started pool whose workers are only the far ends of sockets, on a context that the benchmark turns by hand.
+/// A started pool whose workers are only the far ends of sockets, on a context that the benchmark turns by
+/// hand.
 class fake_pool {
 public:
     explicit fake_pool(pool_config config);

@@ -32,8 +32,8 @@ struct call_rate {
 };
 asio::awaitable<call_rate> measure_rate(pool& workers, std::size_t callers, seconds span);
 
-/// One call after the other, each made by `make_call`, until `span` is over, and what each took in microseconds. Throws
-/// if `is_right` does not like an answer.
+/// One call after the other, each made by `make_call`, until `span` is over, and what each took in
+/// microseconds. Throws if `is_right` does not like an answer.
 asio::awaitable<std::vector<double>> measure_latencies(pool& workers,
                                                        const std::function<request()>& make_call,
                                                        const std::function<bool(const reply&)>& is_right,
@@ -42,7 +42,8 @@ asio::awaitable<std::vector<double>> measure_latencies(pool& workers,
 /// The same with a worker that sends back a text.
 asio::awaitable<std::vector<double>> measure_echo(pool& workers, const std::string& text, seconds span);
 
-/// What `callers` coroutines, one call after the other, are told by the worker's function of the time that it took.
+/// What `callers` coroutines, one call after the other, are told by the worker's function of the time that it
+/// took.
 asio::awaitable<std::vector<double>> measure_function(pool& workers, std::size_t callers,
                                                       std::size_t mebibytes, seconds span);
 

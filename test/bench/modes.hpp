@@ -15,8 +15,8 @@ figures measure_serial(const arguments& args);
 /// callers=, span=, threads=: calls per second, and host CPU time of a call in microseconds.
 figures measure_throughput(const arguments& args);
 
-/// workers=, callers=, mebibytes=, span=: p50 and p95 of the time in microseconds that a worker takes to go through
-/// memory of its own.
+/// workers=, callers=, mebibytes=, span=: p50 and p95 of the time in microseconds that a worker takes to go
+/// through memory of its own.
 figures measure_working_set(const arguments& args);
 
 /// bytes=, span=: the median time of a call in microseconds that echoes a text of that size.
@@ -25,8 +25,8 @@ figures measure_payload(const arguments& args);
 /// bytes=, span=: the same with an attachment.
 figures measure_attachments(const arguments& args);
 
-/// streams=, span=: chunks per second of so many streams at once, and the CPU time in microseconds that the host and its
-/// workers take for each.
+/// streams=, span=: chunks per second of so many streams at once, and the CPU time in microseconds that the
+/// host and its workers take for each.
 figures measure_streams(const arguments& args);
 
 /// waiters=: CPU nanoseconds per waiter to enqueue, to cancel and to time out.
@@ -38,11 +38,12 @@ figures measure_schedulers(const arguments& args);
 /// sessions=: CPU nanoseconds to create one, and to look up and to touch any of so many.
 figures measure_sessions(const arguments& args);
 
-/// expired=, living=: nanoseconds per session that a clean-up takes, and the longest time in microseconds for which it
-/// keeps others from their turn.
+/// expired=, living=: nanoseconds per session that a clean-up takes, and the longest time in microseconds for
+/// which it keeps others from their turn.
 figures measure_session_cleanup(const arguments& args);
 
-/// workers=, repeats=, ballast_mib=: milliseconds until start() returns, in a host with that much more memory.
+/// workers=, repeats=, ballast_mib=: milliseconds until start() returns, in a host with that much more
+/// memory.
 figures measure_start(const arguments& args);
 
 /// workers=, span=: CPU time of the host in milliseconds per second, and KiB of its memory per worker.

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The floor under the library: a blocking client in the manner of C that talks to one worker, started as the pool
-// starts it and with the same frames, and does nothing a caller could do without.
+// The floor under the library: a blocking client in the manner of C that talks to one worker, started as the
+// pool starts it and with the same frames, and does nothing a caller could do without.
 //
-//     skep_bench_raw serial|pipelined KEY=VALUE...    calls to a worker; depth= of them outstanding; epoll=1: waits
+//     skep_bench_raw serial|pipelined KEY=VALUE...    calls to a worker; depth= of them open; epoll=1: waits
 //                                                     as an event loop must instead of in read()
 //     skep_bench_raw socketpair|python-echo bytes=N   no worker: a child that sends N bytes back
 //     skep_bench_raw python-tokens                    no worker: a Python program that streams

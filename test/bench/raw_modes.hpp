@@ -15,8 +15,8 @@ figures measure_socketpair(const arguments& args);
 /// script=, python=, bytes=: the same with a Python program at the other end.
 figures measure_python_echo(const arguments& args);
 
-/// script=, python=, span=: tokens per second from a Python program, and the CPU time in microseconds that it and this one
-/// take for each.
+/// script=, python=, span=: tokens per second from a Python program, and the CPU time in microseconds that it
+/// and this one take for each.
 figures measure_python_tokens(const arguments& args);
 
 } // namespace skep::bench

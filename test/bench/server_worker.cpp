@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What echo_worker does, by worker_server: for what that costs. Its arguments are the capacity it offers, and how its
-// command is written: plain by default, or async.
+// What echo_worker does, by worker_server: for what that costs. Its arguments are the capacity it offers, and
+// how its command is written: plain by default, or async.
 
 #include <skep/worker_server.hpp>
 

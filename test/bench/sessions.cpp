@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Sessions in this process: what a look-up and a touch cost among many, and how long a clean-up keeps others waiting.
+// Sessions in this process: what a look-up and a touch cost among many, and how long a clean-up keeps others
+// waiting.
 
 #include "core/clock.hpp"
 #include "modes.hpp"

@@ -23,7 +23,8 @@ inline time_point now() noexcept {
     return std::chrono::steady_clock::now();
 }
 
-/// The command line of a benchmark: a mode, then key=value. Throws std::invalid_argument naming what is missing.
+/// The command line of a benchmark: a mode, then key=value. Throws std::invalid_argument naming what is
+/// missing.
 class arguments {
 public:
     arguments(int count, char** values);

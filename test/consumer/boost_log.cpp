@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A program that hands a record to Boost.Log, which writes it to standard output without sinks of the program's own.
+// A program that hands a record to Boost.Log, which writes it to standard output without sinks of the
+// program's own.
 
 #include <skep/boost_log.hpp>
 #include <skep/pool_config.hpp>

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A host whose worker is the same program, linked with skep::skep and skep::worker; prints the worker's greeting:
-// host_and_worker [PROGRAM], where PROGRAM is another program, to be the worker instead.
+// A host whose worker is the same program, linked with skep::skep and skep::worker; prints the worker's
+// greeting: host_and_worker [PROGRAM], where PROGRAM is another program, to be the worker instead.
 
 #include "worker/serve.hpp"
 #include <skep/skep.hpp>

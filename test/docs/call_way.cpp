@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Makes calls of a worker, one after the other, and has what runs for them counted: skep_call_way SCRIPT CALLS
+// Makes calls of a worker, one after the other, and has what runs for them counted: skep_call_way SCRIPT
+// CALLS
 
 #include <skep/skep.hpp>
 

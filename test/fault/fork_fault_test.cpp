@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A host that forks with a pool in it, as daemon() does: the copy has none of the pool's threads, nor its workers.
+// A host that forks with a pool in it, as daemon() does: the copy has none of the pool's threads, nor its
+// workers.
 
 #include "support/in_a_child.hpp"
 #include "support/run.hpp"
@@ -12,8 +13,8 @@ namespace skep::test {
 
 namespace {
 
-/// Every way to have a pool do something, in the copy: on a context of the copy's own, as that of the pool may be in any
-/// state. Returns how many did not fail at once with errc::forked.
+/// Every way to have a pool do something, in the copy: on a context of the copy's own, as that of the pool
+/// may be in any state. Returns how many did not fail at once with errc::forked.
 class copy_of_host {
 public:
     copy_of_host(pool& workers, lease& held, reply_stream& opened)
@@ -89,7 +90,8 @@ BOOST_AUTO_TEST_CASE(calls_in_the_copy_fail_at_once_and_the_pool_goes_on) {
     });
 }
 
-// As a daemon does that makes its pool too early: the copy goes on with the context, and the first process is gone.
+// As a daemon does that makes its pool too early: the copy goes on with the context, and the first process is
+// gone.
 BOOST_AUTO_TEST_CASE(a_copy_that_goes_on_ends) {
     const int code = in_a_child([] {
         asio::io_context context;

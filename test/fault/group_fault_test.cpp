@@ -19,8 +19,8 @@ bool is_left(const std::string& segment) {
     return std::filesystem::exists("/dev/shm/" + segment);
 }
 
-/// Has a worker make a segment in /dev/shm, ends it, and looks whether the segment is gone. The moment that Python's
-/// resource_tracker has for that may be too short on a machine that is busy: once is enough.
+/// Has a worker make a segment in /dev/shm, ends it, and looks whether the segment is gone. The moment that
+/// Python's resource_tracker has for that may be too short on a machine that is busy: once is enough.
 void check_tidies_up(const pool_config& config, const ending& end) {
     bool is_tidy = false;
     for (int round = 0; round < 5 && !is_tidy; ++round) {

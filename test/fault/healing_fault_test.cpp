@@ -197,7 +197,8 @@ BOOST_AUTO_TEST_CASE(recycling_under_load_loses_nothing_and_idles_nobody) {
             BOOST_TEST(each->answer.has_value(), (each->problem ? each->problem->what() : "no answer"));
         }
         BOOST_TEST(fewest >= size - 1);
-        // How many that takes is up to the machine: those that are used up take calls until their successors are up.
+        // How many that takes is up to the machine: those that are used up take calls until their successors
+        // are up.
         auto all_are_fresh = [&workers]() -> asio::awaitable<bool> {
             const auto seen = co_await workers.status();
             co_return std::all_of(seen.workers.begin(), seen.workers.end(),

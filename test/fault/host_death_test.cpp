@@ -88,7 +88,8 @@ public:
         }
     }
 
-    /// How many workers and grandchildren are left two seconds later; looks until none is, and notes how long that took.
+    /// How many workers and grandchildren are left two seconds later; looks until none is, and notes how long
+    /// that took.
     std::size_t orphans() {
         const auto killed = clock_type::now();
         auto left = marked(mark_);
@@ -190,7 +191,8 @@ BOOST_AUTO_TEST_CASE(with_workers_in_its_own_group_that_nothing_else_ends) {
     kill_hosts({"load", "stray", "fork"}, rounds(2), 20ms);
 }
 
-/// The moment that Python's resource_tracker has for that may be too short on a machine that is busy: once is enough.
+/// The moment that Python's resource_tracker has for that may be too short on a machine that is busy: once is
+/// enough.
 BOOST_AUTO_TEST_CASE(leaves_nothing_in_dev_shm) {
     const leak_audit audit;
     bool is_tidy = false;

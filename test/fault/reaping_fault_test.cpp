@@ -54,8 +54,8 @@ private:
     std::thread thread_;
 };
 
-/// Calls end and the pool heals; what a worker had started dies with it; the pool says what is the matter, once, and does
-/// not claim to know what it does not.
+/// Calls end and the pool heals; what a worker had started dies with it; the pool says what is the matter,
+/// once, and does not claim to know what it does not.
 void check_others_reap() {
     auto config = quick(basic_pool(2));
     config.stop.shutdown_grace = 5s;

@@ -53,7 +53,8 @@ pool faulty_pool(asio::io_context& context, const pool_config& config, const lau
         std::make_shared<pool_core>(make_local_context(context.get_executor()), config, make_runtime));
 }
 
-/// Lets the Nth call of one step fail; the pool must come up all the same, with nothing left of the failed launch.
+/// Lets the Nth call of one step fail; the pool must come up all the same, with nothing left of the failed
+/// launch.
 void fail_nth(const step_fault& fault, int nth) {
     std::atomic<int> asked{0};
     std::atomic<int> failed{0};

@@ -291,8 +291,8 @@ BOOST_AUTO_TEST_CASE(a_start_hook_that_raises_shows_in_the_tail) {
     expect(failure_to_start(script_pool(script), 3s), {"OSError: no model", "exit code 1"});
 }
 
-/// A program that cannot be executed until release(): as on a dead network drive, exec waits for the file. Here it
-/// waits for us to give back a lease.
+/// A program that cannot be executed until release(): as on a dead network drive, exec waits for the file.
+/// Here it waits for us to give back a lease.
 class stuck_program {
 public:
     explicit stuck_program(const std::string& path) : before_(std::signal(SIGIO, SIG_IGN)) {

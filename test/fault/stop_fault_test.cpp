@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Workers that resist being stopped, and those that end before they are: which stages it went through, and the verdict.
+// Workers that resist being stopped, and those that end before they are: which stages it went through, and
+// the verdict.
 
 #include "support/run.hpp"
 
@@ -82,8 +83,8 @@ void stop(const stop_fault& fault) {
     });
 }
 
-/// Shuts a pool of two down while one of them drains a call, ends the other meanwhile with `finish(pid)`, and returns
-/// how that one ended. `prepare(pool)` says which one it is.
+/// Shuts a pool of two down while one of them drains a call, ends the other meanwhile with `finish(pid)`, and
+/// returns how that one ended. `prepare(pool)` says which one it is.
 template <class Prepare, class Finish>
 worker_exit end_during_drain(pool_config config, Prepare prepare, Finish finish) {
     config.stop.drain_timeout = 20s;    // as long as that call may take

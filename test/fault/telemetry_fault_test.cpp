@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// After workers were killed, and calls timed out, were cancelled and refused: what callers saw, counters, figures, events
-// and spans agree.
+// After workers were killed, and calls timed out, were cancelled and refused: what callers saw, counters,
+// figures, events and spans agree.
 
 #include "support/run.hpp"
 
@@ -81,8 +81,8 @@ asio::awaitable<void> make_calls(pool& workers, unsigned seed, sums& into, int& 
     --at_it;
 }
 
-/// Calls that nobody waits for any more after a moment, or from the beginning. As many as get into the pool: those that are
-/// refused come on top.
+/// Calls that nobody waits for any more after a moment, or from the beginning. As many as get into the pool:
+/// those that are refused come on top.
 asio::awaitable<void> cancel_some(asio::io_context& context, pool& workers, sums& into, int& at_it) {
     for (int i = 0; i < calls_of_each;) {
         const auto given_up = begin_call(context, workers, request("sleep").arg("seconds", 0.05));

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Every way in which a worker can spoil a call: what the caller gets, how soon, and that the pool is whole again.
+// Every way in which a worker can spoil a call: what the caller gets, how soon, and that the pool is whole
+// again.
 
 #include "support/run.hpp"
 

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A request becomes a frame that says the same, and that its own limits allow; or it is refused before it is sent.
+// A request becomes a frame that says the same, and that its own limits allow; or it is refused before it is
+// sent.
 
 #include "check.hpp"
 #include "support/sent_bytes.hpp"

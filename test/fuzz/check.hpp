@@ -8,7 +8,8 @@
 
 namespace skep::fuzz {
 
-/// A rule that every input must keep. Breaking it ends the program, which is how libFuzzer learns of a finding.
+/// A rule that every input must keep. Breaking it ends the program, which is how libFuzzer learns of a
+/// finding.
 inline void require(bool holds, const char* rule) noexcept {
     if (!holds) {
         std::fprintf(stderr, "broken: %s\n", rule);

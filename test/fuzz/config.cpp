@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Any JSON is a configuration that keeps the rules, and is written as what is read as the same again, or refused with the
-// path of what is wrong.
+// Any JSON is a configuration that keeps the rules, and is written as what is read as the same again, or
+// refused with the path of what is wrong.
 
 #include "check.hpp"
 #include <skep/error.hpp>

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A stream of bytes, cut anywhere, gives the same frames as in one piece, or is refused, and takes little memory.
+// A stream of bytes, cut anywhere, gives the same frames as in one piece, or is refused, and takes little
+// memory.
 
 #include "check.hpp"
 #include "wire/frame.hpp"

@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Whatever comes over a whole connection to an admin server, cut anywhere and repeated, every answer is a whole and known
-// one, a refusal is the last, the server takes little memory, and it answers the next client. Only a client that has sent
-// much more than was read may lose the end of its answers: the server reads on for a while before it closes, not for ever.
+// Whatever comes over a whole connection to an admin server, cut anywhere and repeated, every answer is a
+// whole and known one, a refusal is the last, the server takes little memory, and it answers the next client.
+// Only a client that has sent much more than was read may lose the end of its answers: the server reads on
+// for a while before it closes, not for ever.
 
 #include "check.hpp"
 #include <skep/admin.hpp>

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Whatever a worker sends in a frame is a message within the limits, or refused as a breach of the protocol; and what
-// came before makes no difference.
+// Whatever a worker sends in a frame is a message within the limits, or refused as a breach of the protocol;
+// and what came before makes no difference.
 
 #include "check.hpp"
 #include "wire/json_writer.hpp"

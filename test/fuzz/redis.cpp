@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What a Redis server sends, cut anywhere, gives the same replies as in one piece, or is refused; no reply takes more than
-// its limits; and what is made of a reply is a session or an error.
+// What a Redis server sends, cut anywhere, gives the same replies as in one piece, or is refused; no reply
+// takes more than its limits; and what is made of a reply is a session or an error.
 
 #include "check.hpp"
 #include "redis/redis_protocol.hpp"

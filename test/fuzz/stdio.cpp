@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What comes over the stdout of a worker, read as its link reads it: a greeting, garbage, half a frame or messages. What is no
-// frame is shown in one line that does nothing to a terminal, and what a frame holds is never shown.
+// What comes over the stdout of a worker, read as its link reads it: a greeting, garbage, half a frame or
+// messages. What is no frame is shown in one line that does nothing to a terminal, and what a frame holds is
+// never shown.
 
 #include "check.hpp"
 #include "core/text.hpp"

@@ -106,7 +106,8 @@ asio::awaitable<json::array> follow_in(lease& with, int number) {
     co_return answer.value.as_array();
 }
 
-/// The worked example of session-based execution: a lease makes a session, and later ones come back to its memory.
+/// The worked example of session-based execution: a lease makes a session, and later ones come back to its
+/// memory.
 asio::awaitable<void> come_back(pool& workers, session_store& store) {
     const std::string id = "user_42_session";
     auto initial = session_data().ttl(7200s);

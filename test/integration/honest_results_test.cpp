@@ -17,7 +17,8 @@ asio::awaitable<error> refusal_of(pool& workers, std::string expression) {
     co_return refusal;
 }
 
-/// The same worker answers before and after each of the results, which is refused with a text that has `words` in it.
+/// The same worker answers before and after each of the results, which is refused with a text that has
+/// `words` in it.
 void check_refused(const pool_config& config,
                    const std::vector<std::pair<std::string, std::string>>& results) {
     with_pool(config, [&](pool& workers) -> asio::awaitable<void> {

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What workers print goes to output.handler, and never into the protocol. Without that handler, it goes to the log, with
-// what they log.
+// What workers print goes to output.handler, and never into the protocol. Without that handler, it goes to
+// the log, with what they log.
 
 #include "support/log_capture.hpp"
 #include "support/run.hpp"

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// io_context::run() returns after a shutdown, though whoever used the pool has kept all that the pool gave out.
+// io_context::run() returns after a shutdown, though whoever used the pool has kept all that the pool gave
+// out.
 
 #include "support/rest_of_work.hpp"
 #include "support/run.hpp"

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What a worker has of the process around it: what that had when the pool was made, on no matter which thread.
+// What a worker has of the process around it: what that had when the pool was made, on no matter which
+// thread.
 
 #include "support/environment_variable.hpp"
 #include "support/in_a_child.hpp"
@@ -47,7 +48,8 @@ asio::awaitable<json::object> variables_of(pool& workers) {
     co_return answer.as_object();
 }
 
-/// What the worker tells of a pool that is made here and runs in a thread of its own, after `meanwhile()` here and
+/// What the worker tells of a pool that is made here and runs in a thread of its own, after `meanwhile()`
+/// here and
 /// `prepare()` there; the second time by its replacement, which must have the same.
 json::object seen_by_worker(
     const pool_config& config, const std::function<void()>& meanwhile,
@@ -199,7 +201,8 @@ BOOST_AUTO_TEST_CASE(variables_and_path_are_those_of_the_pools_making) {
     });
 }
 
-/// glibc moves and frees the environment as it grows: whoever reads it on another thread meanwhile reads freed memory.
+/// glibc moves and frees the environment as it grows: whoever reads it on another thread meanwhile reads
+/// freed memory.
 BOOST_AUTO_TEST_CASE(variables_may_be_set_while_workers_start) {
     auto config = surroundings_pool();
     config.workers = 6;

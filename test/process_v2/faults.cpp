@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Why skep starts, awaits and signals its workers itself: what Boost.Process v2 does there, by version. The table in
-// lib/process/README.md says the same; where a version behaves otherwise, this fails and the table wants a new look.
+// Why skep starts, awaits and signals its workers itself: what Boost.Process v2 does there, by version. The
+// table in lib/process/README.md says the same; where a version behaves otherwise, this fails and the table
+// wants a new look.
 
 #define BOOST_TEST_MODULE process_v2
 #include <boost/asio/io_context.hpp>

@@ -12,7 +12,8 @@
 
 namespace skep::simulation {
 
-/// Chance, all of it: the same seed throws the same numbers on every machine. (xoshiro256**, seeded by splitmix64.)
+/// Chance, all of it: the same seed throws the same numbers on every machine. (xoshiro256**, seeded by
+/// splitmix64.)
 class dice {
 public:
     explicit dice(std::uint64_t seed) noexcept {

@@ -20,8 +20,8 @@ public:
     /// Whether it has.
     static bool has_failed() noexcept;
 
-    /// Allocations of the sizes that `function` makes never fail. For what Asio allocates where it must not throw: it
-    /// type-erases executors in functions that are noexcept.
+    /// Allocations of the sizes that `function` makes never fail. For what Asio allocates where it must not
+    /// throw: it type-erases executors in functions that are noexcept.
     template <class Function>
     static void spare_sizes_in(Function&& function) {
         learn(true);
@@ -29,7 +29,8 @@ public:
         learn(false);
     }
 
-    /// The next allocations, so many, do not fail. For a strand, which Asio destroys half made if one of them does.
+    /// The next allocations, so many, do not fail. For a strand, which Asio destroys half made if one of them
+    /// does.
     static void spare_next(int count) noexcept;
 
 private:

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// skep_simulation [--seeds N] [--from S] [--for SECONDS] [--jobs J] [--list FILE] [--faults] [--all] [--trace]
+// skep_simulation [--seeds N] [--from S] [--for SECONDS] [--jobs J] [--list FILE] [--faults] [--all]
+// [--trace]
 
 #include "simulation/simulation.hpp"
 

@@ -270,8 +270,8 @@ void oracle::on_ping_in_vain(sim_worker& to) const {
     }
 }
 
-/// In a row. One that came too late was counted as missing, and may have been forgiven since. A warm-up call is answered
-/// like a probe, but is none.
+/// In a row. One that came too late was counted as missing, and may have been forgiven since. A warm-up call
+/// is answered like a probe, but is none.
 void oracle::on_probe_answered(sim_worker& from, bool failed) const {
     if (!from.ready_seen) {
         return;
@@ -319,8 +319,8 @@ bool oracle::was_to_be_replaced(const sim_worker& which) const {
     return which.terminated || which.killed || which.reset_failed || may_have_been_overdue(which);
 }
 
-/// Whether it may keep a free place for a probe: a worker that is doubted, one with a check of its own that is due, or one
-/// that a user has probed.
+/// Whether it may keep a free place for a probe: a worker that is doubted, one with a check of its own that
+/// is due, or one that a user has probed.
 bool oracle::may_await_probe(const sim_worker& which) const {
     return which.plan().has_probe &&
            (which.plan().own_probe || is_probe_asked_ || config_.health_check.error_streak > 0);
@@ -404,8 +404,8 @@ void oracle::on_stop(sim_worker& which, std::string_view how) {
     }
 }
 
-/// Who is asked to end has finished what somebody waits for. But what it may have begun unseen, once it was through with a
-/// call that was given up, the pool does not wait for longer than cancel_grace.
+/// Who is asked to end has finished what somebody waits for. But what it may have begun unseen, once it was
+/// through with a call that was given up, the pool does not wait for longer than cancel_grace.
 void oracle::check_drained(const sim_worker& which) {
     const auto is_given_up = [this](const auto& each) {
         const auto& stay = each.first->visits[each.second];

@@ -33,8 +33,8 @@
 
 namespace skep::simulation {
 
-/// Knows what was asked for and what the workers saw, and compares the two, and what the pool says of itself, with what
-/// the pool promises.
+/// Knows what was asked for and what the workers saw, and compares the two, and what the pool says of itself,
+/// with what the pool promises.
 class oracle {
 public:
     oracle(world& in, const pool_config& config, const climate& weather);
@@ -111,7 +111,8 @@ public:
     void on_restart_asked() { restarts_ = true; }
     void on_forget_asked(const std::string& session);
 
-    /// Somebody has the session bound to a worker, and is told what has come of that, and which worker serves it.
+    /// Somebody has the session bound to a worker, and is told what has come of that, and which worker serves
+    /// it.
     void on_bind_asked(const std::string& session);
     void on_bound(const std::string& session, const worker_id& to, time_point asked,
                   const std::optional<errc>& refusal);
@@ -347,8 +348,7 @@ private:
     std::map<worker_id, transition_reason> told_stops_; ///< why each was stopped, likewise
     std::map<worker_id, std::string> told_ends_;        ///< why each has ended, by worker.terminated
     std::vector<std::pair<worker_id, std::string>> causes_of_loss_; ///< that callers were told
-    time_point
-        newest_sent_; ///< when the last made of the calls was that went straight to a worker, or in their turn
+    time_point newest_sent_; ///< of the last call that went to a worker at once, or in its turn
     bool started_ = false;
     bool running_ = false;
     bool start_failed_ = false;

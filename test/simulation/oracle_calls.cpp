@@ -249,7 +249,8 @@ void oracle::on_error(call_record& call, const error& failure) {
     call.was_denied = failure.info().detail.find("not retried, as too many calls were") != std::string::npos;
     complete(call);
     check_code(call, failure);
-    // Promise 2. What arrives in the very moment in which the call is given up for another reason may come too late.
+    // Promise 2. What arrives in the very moment in which the call is given up for another reason may come
+    // too late.
     const bool is_owed = !call.visits.empty() && call.visits.back().owed;
     if (is_owed && !was_answered_with(call, code) && *call.visits.back().delivered < *call.completed &&
         !out_of_memory()) {
@@ -422,7 +423,8 @@ void oracle::check_cause(const call_record& call, const error& failure) {
     }
 }
 
-/// It was sent before: no stream that has begun is, it takes its time, and ends when it seems to be the call that workers crash on.
+/// It was sent before: no stream that has begun is, it takes its time, and ends when it seems to be the call
+/// that workers crash on.
 void oracle::check_retry(const call_record& call) {
     if (call.visits.empty() || !call.visits.back().begun || out_of_memory()) {
         return;

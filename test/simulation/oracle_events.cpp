@@ -45,7 +45,8 @@ void oracle::check_transition(const events::worker_transition& passed) {
     }
 }
 
-/// A departure names what ended the worker: its own end if nobody stopped it, and something else if somebody did.
+/// A departure names what ended the worker: its own end if nobody stopped it, and something else if somebody
+/// did.
 void oracle::check_departure(const events::worker_terminated& told) {
     told_ends_.emplace(told.worker, told.reason);
     const auto* const which = find(told.worker);

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What a pool_manager promises of each of its pools: one that has failed to start is tried again, and says why.
+// What a pool_manager promises of each of its pools: one that has failed to start is tried again, and says
+// why.
 
 #include "simulation/oracle.hpp"
 

@@ -78,7 +78,8 @@ bool oracle::is_idle_for_long(const worker_status& shown, const sim_worker& real
     return world_.now() - now.since > config_.health_check.retry_interval + 1s && !late();
 }
 
-/// Those that were lost with a worker are first. One that was not delayed is in the queue once its worker is gone.
+/// Those that were lost with a worker are first. One that was not delayed is in the queue once its worker is
+/// gone.
 void oracle::check_order(const pool_status& status) {
     const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(), [](const auto& each) {
         const bool is_deaf = each->exited || each->closed;

@@ -32,8 +32,8 @@ void oracle::check_rest() {
     check_tries();
 }
 
-/// Whether it may have been sent to a worker whose end was not known yet: one that has closed its channel, perhaps while
-/// the host stood still, takes nothing, and what it was sent comes back when it is gone.
+/// Whether it may have been sent to a worker whose end was not known yet: one that has closed its channel,
+/// perhaps while the host stood still, takes nothing, and what it was sent comes back when it is gone.
 bool oracle::may_be_at_dead(const call_record& call) const {
     return std::any_of(workers_.begin(), workers_.end(), [&](const auto& each) {
         return each->exited >= call.submitted || each->closed >= call.submitted ||
@@ -140,7 +140,8 @@ void oracle::check_worker(sim_worker& which) {
     }
 }
 
-/// Its worker is told of a call that was given up, and if it does not end it has to go, once nobody else waits for it.
+/// Its worker is told of a call that was given up, and if it does not end it has to go, once nobody else
+/// waits for it.
 void oracle::check_given_up(const sim_worker& which) {
     if (which.did_wrong || which.has_had_backlog() || late()) {
         return;

@@ -161,9 +161,9 @@ bool oracle::may_be_anew(const std::string& session, time_point submitted, const
            has_expired_by(session, submitted, known, call) || late();
 }
 
-/// Whether no other call had to do with the session, as it is known, for its ttl before then. A call with a hint that another
-/// worker has, or that was sent before the worker was known to serve the session, may belong to what the session was
-/// before, or to none that was remembered.
+/// Whether no other call had to do with the session, as it is known, for its ttl before then. A call with a
+/// hint that another worker has, or that was sent before the worker was known to serve the session, may
+/// belong to what the session was before, or to none that was remembered.
 bool oracle::has_expired_by(const std::string& session, time_point submitted, const session_record& known,
                             const call_record* call) const {
     const auto is_at_home = [&](const visit& stay) {
@@ -186,8 +186,8 @@ bool oracle::is_in_use_by(const call_record& call) {
     return !call.completed || std::any_of(call.visits.begin(), call.visits.end(), is_at_it);
 }
 
-/// That the pool may have to remember: strict ones, and those of calls that were open at the time, or that a worker may
-/// still be at.
+/// That the pool may have to remember: strict ones, and those of calls that were open at the time, or that a
+/// worker may still be at.
 std::size_t oracle::sessions_besides(const std::string& session, time_point submitted) const {
     const auto may_be_at_it = [](const visit& stay) { return !stay.delivered && !stay.at->exited; };
     std::set<std::string> names;
@@ -251,7 +251,8 @@ bool oracle::is_of_forgotten(const call_record& call) const {
     });
 }
 
-/// At rest, of an open call that no worker has seen. One that was made before its session had a worker may wait for any.
+/// At rest, of an open call that no worker has seen. One that was made before its session had a worker may
+/// wait for any.
 void oracle::check_wait_for_home(const call_record& call) {
     if (call.lease != nullptr) {
         return; // it waits for its lease

@@ -212,7 +212,8 @@ void oracle::check_worker_counters(const pool_status& status) {
     if (said.crashes > said.workers_lost || said.crashes > all_crashed) {
         wrong(both("crashes", said.crashes, crashed));
     }
-    // A pool that has failed may not have told an end, and shows the worker until it is started again or shut down.
+    // A pool that has failed may not have told an end, and shows the worker until it is started again or shut
+    // down.
     const bool is_exact = status.phase != pool_phase::failed;
     if (is_exact && status.live + status.starting + status.retiring != held) {
         wrong(both("workers there are", status.live + status.starting + status.retiring, held));
@@ -369,7 +370,8 @@ void oracle::check_worker_status(const worker_status& shown, const sim_worker& r
     }
 }
 
-/// One with a check of its own is probed under load, too: as soon as a place is free, though others may be first.
+/// One with a check of its own is probed under load, too: as soon as a place is free, though others may be
+/// first.
 void oracle::check_probed(const worker_status& shown, const sim_worker& real) {
     const auto& options = config_.health_check;
     const auto since = std::max(real.probe_sent, *real.ready_seen);

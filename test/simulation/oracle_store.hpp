@@ -14,8 +14,9 @@
 
 namespace skep::simulation {
 
-/// Knows what was asked of the store of sessions, and compares what it answers with what it may know. A call is an access
-/// of its session too, at some time between its being made and its end; so a session may have expired, or surely has.
+/// Knows what was asked of the store of sessions, and compares what it answers with what it may know. A call
+/// is an access of its session too, at some time between its being made and its end; so a session may have
+/// expired, or surely has.
 class oracle_store {
 public:
     /// When a call may have used the session last.

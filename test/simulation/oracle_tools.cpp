@@ -148,7 +148,8 @@ void oracle::check_tools_are_over() {
     }
 }
 
-/// A call that a tool has made is cancelled with the tool, and not before, and drained with the call that the tool serves.
+/// A call that a tool has made is cancelled with the tool, and not before, and drained with the call that the
+/// tool serves.
 void oracle::check_ended_for_tools() {
     for (const auto* each : std::exchange(ended_for_tools_, {})) {
         const auto& outer = *each->outer;
@@ -166,7 +167,8 @@ void oracle::check_ended_for_tools() {
     }
 }
 
-/// Those that cannot go on before a call has been sent that waits in the queue: one that is to be sent again may be delayed.
+/// Those that cannot go on before a call has been sent that waits in the queue: one that is to be sent again
+/// may be delayed.
 std::set<const call_record*> oracle::calls_that_wait_for_others() const {
     std::set<const call_record*> result;
     for (const auto number : open_) {

@@ -14,7 +14,8 @@
 
 namespace skep::simulation {
 
-/// Bytes on their way in one direction. What was written arrives in pieces of any size, at any later step, in order.
+/// Bytes on their way in one direction. What was written arrives in pieces of any size, at any later step, in
+/// order.
 class pipe : public std::enable_shared_from_this<pipe> {
 public:
     /// Holds up to `room` bytes, each of which takes up to `latency` to arrive.

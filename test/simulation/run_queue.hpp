@@ -18,7 +18,8 @@ namespace skep::simulation {
 
 namespace asio = boost::asio;
 
-/// What a thread would run: tasks in the order they came. Which of several run queues goes on next is the world's choice.
+/// What a thread would run: tasks in the order they came. Which of several run queues goes on next is the
+/// world's choice.
 class run_queue {
 public:
     explicit run_queue(asio::execution_context& context) : context_(context) {}
@@ -76,7 +77,8 @@ private:
     bool closed_ = false;
 };
 
-/// An Asio executor over a run_queue. Like that of a thread: what is dispatched from one of its own tasks runs at once.
+/// An Asio executor over a run_queue. Like that of a thread: what is dispatched from one of its own tasks
+/// runs at once.
 class run_queue_executor {
 public:
     explicit run_queue_executor(run_queue& on, bool may_run_at_once = true) noexcept

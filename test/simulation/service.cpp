@@ -164,7 +164,8 @@ asio::awaitable<void> service::start() {
     }
 }
 
-/// At rest, when the events of what it tells of have come: it names those that have not started, and no others.
+/// At rest, when the events of what it tells of have come: it names those that have not started, and no
+/// others.
 void service::check_start(const ended_start& start) {
     for (auto& each : pools_) {
         const bool is_named = start.problem.find("\n" + each.name() + ": ") != std::string::npos;

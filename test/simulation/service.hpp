@@ -19,8 +19,8 @@
 
 namespace skep::simulation {
 
-/// The program around the pools of a world: one pool, or a pool_manager with several. Makes, starts and ends them, and
-/// knows what the manager promises of all of them together.
+/// The program around the pools of a world: one pool, or a pool_manager with several. Makes, starts and ends
+/// them, and knows what the manager promises of all of them together.
 class service {
 public:
     service(world& in, std::uint64_t seed);
@@ -33,7 +33,8 @@ public:
     /// The world is at rest.
     void check_rest();
 
-    /// Compares the statuses that have come. If there are none, asks for them now and then; returns true if it has.
+    /// Compares the statuses that have come. If there are none, asks for them now and then; returns true if
+    /// it has.
     bool inspect();
 
     void check_end();

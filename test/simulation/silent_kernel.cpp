@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What Asio's reactor asks of the kernel at every turn: here nothing has a descriptor, and virtual_timers sees to the
-// timers. Asking takes a third of a world's time, and the answer may depend on the real one.
+// What Asio's reactor asks of the kernel at every turn: here nothing has a descriptor, and virtual_timers
+// sees to the timers. Asking takes a third of a world's time, and the answer may depend on the real one.
 
 #include <sys/epoll.h>
 #include <sys/timerfd.h>

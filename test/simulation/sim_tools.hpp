@@ -11,8 +11,8 @@
 
 namespace skep::simulation {
 
-/// What the service does for its workers: answers at once or later, fails, calls the pool, or does not let itself be
-/// cancelled.
+/// What the service does for its workers: answers at once or later, fails, calls the pool, or does not let
+/// itself be cancelled.
 class sim_tools {
 public:
     sim_tools(world& in, oracle& judge, users& callers) : world_(in), oracle_(judge), users_(callers) {}

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The life of a scripted worker, and what goes over its channels. What it does with calls: sim_worker_calls.cpp.
+// The life of a scripted worker, and what goes over its channels. What it does with calls:
+// sim_worker_calls.cpp.
 
 #include "simulation/sim_worker.hpp"
 
@@ -162,8 +163,8 @@ void sim_worker::flood() {
     }
 }
 
-/// What of a flood the pool may have read by now, by the prices of the protocol. The first read may bring as much as there is
-/// room for.
+/// What of a flood the pool may have read by now, by the prices of the protocol. The first read may bring as
+/// much as there is room for.
 void sim_worker::check_flood() {
     constexpr double burst = 0.040; // seconds
     constexpr double per_second = 0.100;
@@ -188,7 +189,8 @@ bool sim_worker::is_kept_waiting() const noexcept {
     const auto is_idle = [](const connection& each) {
         return each.is_behind && each.to_worker->room() > 0 && !each.host_closed;
     };
-    // What waits behind a full control stream may be that it is to stop, and then the rest of its data is not sent.
+    // What waits behind a full control stream may be that it is to stop, and then the rest of its data is not
+    // sent.
     return is_idle(*control_) || (is_idle(*data_) && !control_->is_behind);
 }
 

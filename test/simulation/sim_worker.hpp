@@ -23,8 +23,8 @@ namespace skep::simulation {
 class oracle;
 class sim_process;
 
-/// One incarnation: the far side of its channels, and its process. It begins calls in the order they came, as many at a
-/// time as it can, and answers them when they are done, unless something is wrong with it.
+/// One incarnation: the far side of its channels, and its process. It begins calls in the order they came, as
+/// many at a time as it can, and answers them when they are done, unless something is wrong with it.
 class sim_worker : public std::enable_shared_from_this<sim_worker> {
 public:
     sim_worker(world& in, oracle& judge, launch_order order, behaviour plan, const climate& weather,

@@ -17,8 +17,8 @@ struct result {
 /// Whether allocations fail in some of the worlds.
 inline bool with_allocation_faults = false;
 
-/// Lives through the world of one seed. The same seed, the same world. After a violation the process is only good for
-/// telling of it.
+/// Lives through the world of one seed. The same seed, the same world. After a violation the process is only
+/// good for telling of it.
 result simulate(std::uint64_t seed, bool tracing);
 
 } // namespace skep::simulation

@@ -9,8 +9,8 @@
 
 namespace skep::simulation {
 
-/// The library's timers in one io_context, looked at from outside: Asio would wait for them in real time, and tells
-/// nobody when the next is due.
+/// The library's timers in one io_context, looked at from outside: Asio would wait for them in real time, and
+/// tells nobody when the next is due.
 class virtual_timers {
 public:
     explicit virtual_timers(asio::io_context& context);

@@ -24,8 +24,9 @@ namespace skep::simulation {
 
 class pipe;
 
-/// What can happen, and the choice of what happens next: a task of the pool or of a caller, a timer or a hand-over in
-/// the io_context, bytes that arrive, an event whose time has come. Time stands still until none of them is left.
+/// What can happen, and the choice of what happens next: a task of the pool or of a caller, a timer or a
+/// hand-over in the io_context, bytes that arrive, an event whose time has come. Time stands still until none
+/// of them is left.
 class world {
 public:
     static constexpr std::size_t callers = 3;
@@ -66,7 +67,8 @@ public:
     /// The host stands still for so long: everything that comes due meanwhile is late.
     void stall(duration span);
 
-    /// Whether something that was due at `due` may still be seen at `moment`: late by the host's own fault alone.
+    /// Whether something that was due at `due` may still be seen at `moment`: late by the host's own fault
+    /// alone.
     bool is_in_time(time_point due, time_point moment) const noexcept;
 
     /// How long the host has stood still in all.

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A worker in C++ with a command for each thing that tests want of one. Arguments of the program: capacity=N, threads=N, and
-// faults: start_fails, stop_fails, unhealthy, start_is_empty, check_is_empty.
+// A worker in C++ with a command for each thing that tests want of one. Arguments of the program: capacity=N,
+// threads=N, and faults: start_fails, stop_fails, unhealthy, start_is_empty, check_is_empty.
 
 #include <skep/worker_server.hpp>
 

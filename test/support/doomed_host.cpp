@@ -3,11 +3,12 @@
 
 // A host to be killed: doomed_host PYTHON SCRIPT MARK [start|load|stop] [plain|stray|segments] [fork] [MiB]
 //
-// Runs four workers with calls in flight, each with a child of its own. MARK is in the environment of all of them. It
-// says so on stdout when it is where it is to be killed: before its start, under load, or as it begins to shut down.
-// With `plain`, SIGTERM ends its workers at once; with `stray` they are in its own group, and nothing but SIGKILL ends
-// them; with `segments` each has a segment in /dev/shm; with `fork`, a copy of it, forked as workers are launched or under load,
-// lives on for a while; with a number it has so much memory in use.
+// Runs four workers with calls in flight, each with a child of its own. MARK is in the environment of all of
+// them. It says so on stdout when it is where it is to be killed: before its start, under load, or as it
+// begins to shut down. With `plain`, SIGTERM ends its workers at once; with `stray` they are in its own
+// group, and nothing but SIGKILL ends them; with `segments` each has a segment in /dev/shm; with `fork`, a
+// copy of it, forked as workers are launched or under load, lives on for a while; with a number it has so
+// much memory in use.
 
 #include <skep/skep.hpp>
 

@@ -31,8 +31,8 @@ std::ostream& operator<<(std::ostream& out, errc code);
 
 namespace skep::test {
 
-/// The far side of a worker's channels, played by the test; no process is behind it. Without a control channel it takes
-/// and sends control messages over the data channel.
+/// The far side of a worker's channels, played by the test; no process is behind it. Without a control
+/// channel it takes and sends control messages over the data channel.
 class fake_worker {
 public:
     fake_worker(const strand& executor, launch_order order, unique_fd data, unique_fd control);
@@ -166,8 +166,8 @@ public:
         std::string text() const { return problem ? problem->what() : ""; }
     };
 
-    // Each starts an operation, lets it run as far as it comes without time passing, and returns where its outcome
-    // is or will be.
+    // Each starts an operation, lets it run as far as it comes without time passing, and returns where its
+    // outcome is or will be.
     std::shared_ptr<outcome<reply>> execute(request call);
     std::shared_ptr<outcome<reply_stream>> stream(request call);
     std::shared_ptr<outcome<std::optional<chunk>>> next(reply_stream& from);

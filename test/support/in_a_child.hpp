@@ -8,8 +8,8 @@
 
 namespace skep::test {
 
-/// Runs `body` in a forked copy of this process. Returns its exit code; -1 if a signal ended it (the alarm, if it
-/// hangs).
+/// Runs `body` in a forked copy of this process. Returns its exit code; -1 if a signal ended it (the alarm,
+/// if it hangs).
 template <class Body>
 int in_a_child(Body body) {
     const pid_t pid = ::fork();

@@ -25,7 +25,8 @@ std::set<std::string> descriptors();
 /// True if the process exists and is not a zombie.
 bool is_alive(pid_t pid);
 
-/// Fails the test if, when it is destroyed, there is a child, a thread or a descriptor that was not there before.
+/// Fails the test if, when it is destroyed, there is a child, a thread or a descriptor that was not there
+/// before.
 class leak_audit {
 public:
     leak_audit();

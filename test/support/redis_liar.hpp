@@ -25,8 +25,8 @@
 
 namespace skep::test {
 
-/// In a Redis server's place, on a thread of its own: answers each command with the bytes that the test chooses. It
-/// keeps its connections until it is destroyed.
+/// In a Redis server's place, on a thread of its own: answers each command with the bytes that the test
+/// chooses. It keeps its connections until it is destroyed.
 class redis_liar {
 public:
     struct answer {

@@ -21,8 +21,8 @@
 
 namespace skep::test {
 
-/// A Redis server of the test's own, which keeps nothing when it ends, and ends with the test at the latest; on a Unix
-/// socket, or on a free port.
+/// A Redis server of the test's own, which keeps nothing when it ends, and ends with the test at the latest;
+/// on a Unix socket, or on a free port.
 class redis_process {
 public:
     explicit redis_process(bool is_local = true, std::vector<std::string> more = {}) {

@@ -15,8 +15,8 @@ namespace skep::test {
 
 namespace asio = boost::asio;
 
-/// Runs `body` on a context, and what else has work there, for at most 20 s. True if the context has run out of work,
-/// though everything that `body` refers to is still alive.
+/// Runs `body` on a context, and what else has work there, for at most 20 s. True if the context has run out
+/// of work, though everything that `body` refers to is still alive.
 inline bool runs_out_of_work(asio::io_context& context, asio::awaitable<void> body) {
     std::exception_ptr problem;
     bool finished = false;

@@ -51,8 +51,8 @@ namespace asio = boost::asio;
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
-/// Runs `body(context)`, a coroutine, to its end and everything it started, on `thread_count` threads; then audits for
-/// leaks. A test that hangs fails after five minutes.
+/// Runs `body(context)`, a coroutine, to its end and everything it started, on `thread_count` threads; then
+/// audits for leaks. A test that hangs fails after five minutes.
 template <class Body>
 void run(Body body, int thread_count = 1) {
     const leak_audit audit;
@@ -116,7 +116,8 @@ asio::awaitable<void> inline pause(duration length) {
     co_await timer.async_wait(asio::use_awaitable);
 }
 
-/// Looks every few milliseconds until `condition()`, a bool or an awaitable<bool>, holds. False if it never does.
+/// Looks every few milliseconds until `condition()`, a bool or an awaitable<bool>, holds. False if it never
+/// does.
 template <class Condition>
 asio::awaitable<bool> eventually(Condition condition, duration limit = 20s) {
     const auto end = std::chrono::steady_clock::now() + limit;

@@ -44,7 +44,8 @@ private:
 
 using kept_ptr = boost::intrusive_ptr<kept_call>;
 
-/// What a worker finds around itself, without a pool: its far side is a fake, and who uses this sees what it tells.
+/// What a worker finds around itself, without a pool: its far side is a fake, and who uses this sees what it
+/// tells.
 class worker_bench : public manual_context, public answer_handler {
 public:
     explicit worker_bench(pool_config what = fake_config())

@@ -18,7 +18,8 @@ struct outcome_tally {
     std::atomic<int> open{0};
 };
 
-/// Takes numbers from `next` until `count` and has each echoed; every second call is idempotent and must succeed.
+/// Takes numbers from `next` until `count` and has each echoed; every second call is idempotent and must
+/// succeed.
 asio::awaitable<void> call_in_a_row(pool& workers, std::atomic<int>& next, int count,
                                     outcome_tally& results) {
     for (int number = next++; number < count; number = next++) {

@@ -15,7 +15,8 @@ struct failure_tally {
     std::atomic<int> other{0};
 };
 
-/// Counts how an operation ends that is to fail with `code`, and looks at its error, of which others may have copies.
+/// Counts how an operation ends that is to fail with `code`, and looks at its error, of which others may have
+/// copies.
 asio::awaitable<void> fail_with(errc code, asio::awaitable<void> operation, failure_tally& results) {
     try {
         co_await std::move(operation);
@@ -26,8 +27,8 @@ asio::awaitable<void> fail_with(errc code, asio::awaitable<void> operation, fail
     }
 }
 
-/// Starts one pool after another that cannot be started: the launch fails on the spawner thread, the caller gets to
-/// know on whichever thread runs it, and both let go of what was told.
+/// Starts one pool after another that cannot be started: the launch fails on the spawner thread, the caller
+/// gets to know on whichever thread runs it, and both let go of what was told.
 asio::awaitable<void> fail_in_a_row(asio::io_context& context, int times, failure_tally& results) {
     for (int i = 0; i < times; ++i) {
         auto config = basic_pool(2);

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Streams, tools, strict sessions and leases, mixed, of a pool whose workers die all the time: of SIGKILL, and of what
-// some visitors have left in their memory.
+// Streams, tools, strict sessions and leases, mixed, of a pool whose workers die all the time: of SIGKILL,
+// and of what some visitors have left in their memory.
 
 #include "support/run.hpp"
 
@@ -29,7 +29,8 @@ struct mixed_tally {
     }
 };
 
-/// Kills a worker each time that so many operations have ended: however slow the machine is, as many come through.
+/// Kills a worker each time that so many operations have ended: however slow the machine is, as many come
+/// through.
 void end_operation(mixed_tally& tally) {
     constexpr int ends_per_kill = 12;
     if (++tally.ended % ends_per_kill != 0) {
@@ -199,8 +200,8 @@ private:
     int refusals_ = 0;
 };
 
-/// Calls without a session, or of one that may go anywhere. Each succeeds, as it may be sent again; one of them is what
-/// others crash workers with.
+/// Calls without a session, or of one that may go anywhere. Each succeeds, as it may be sent again; one of
+/// them is what others crash workers with.
 asio::awaitable<void> pass_by(pool& workers, mixed_tally& tally, int operations) {
     for (int i = 0; i < operations; ++i) {
         ++tally.begun;

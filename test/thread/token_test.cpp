@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Calls with callbacks whose executors, and whose cancellation slots, belong to other threads than the pool's.
+// Calls with callbacks whose executors, and whose cancellation slots, belong to other threads than the
+// pool's.
 
 #include "support/run.hpp"
 

@@ -18,8 +18,8 @@ using enum pool_phase;
 
 constexpr std::array all_phases{created, starting, running, stopping, stopped, failed};
 
-/// One letter per phase, in the order of all_phases: not (s)tarted, (u)navailable, start (f)ailed, shutting (d)own,
-/// (t)imeout, (p)oisonous, out of (m)emory, - for none.
+/// One letter per phase, in the order of all_phases: not (s)tarted, (u)navailable, start (f)ailed, shutting
+/// (d)own, (t)imeout, (p)oisonous, out of (m)emory, - for none.
 std::string row(bool has_start_failed, bool is_unavailable, bool is_expired, bool is_poisonous) {
     std::string letters;
     for (const auto phase : all_phases) {

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What is logged when something goes wrong is logged when it is well again, and a shutdown says what it waits for.
+// What is logged when something goes wrong is logged when it is well again, and a shutdown says what it waits
+// for.
 
 #include "support/fake_runtime.hpp"
 #include "support/log_capture.hpp"

@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Operations that are cancelled at every point where they wait: before each of the handlers that take them from their
-// beginning to their end, in turn. However it is met, an operation ends once, and leaves nothing behind.
+// Operations that are cancelled at every point where they wait: before each of the handlers that take them
+// from their beginning to their end, in turn. However it is met, an operation ends once, and leaves nothing
+// behind.
 
 #include "support/allocations.hpp"
 #include "support/fake_runtime.hpp"
@@ -31,8 +32,9 @@ namespace {
 constexpr int chunks = 2;
 constexpr int most_handlers = 1000;
 
-/// Plays the pool's workers, move by move. The command says what becomes of a call: "silent" is answered once it is
-/// cancelled or released, "fatal" costs the first worker its life, others are answered; streams get their chunks before.
+/// Plays the pool's workers, move by move. The command says what becomes of a call: "silent" is answered once
+/// it is cancelled or released, "fatal" costs the first worker its life, others are answered; streams get
+/// their chunks before.
 class far_side {
 public:
     explicit far_side(manual_pool& pool) : pool_(pool) {}
@@ -239,7 +241,8 @@ public:
         }
     }
 
-    /// Cancels it before the handler of that number, and lets it come to its end. False if it has ended before.
+    /// Cancels it before the handler of that number, and lets it come to its end. False if it has ended
+    /// before.
     bool run(asio::cancellation_type type, pace workers, int handler) {
         auto call = request(what_.command).idempotent(true).attach(blob(witness_, bytes_));
         begin(what_.operation(pool_, std::move(call)));

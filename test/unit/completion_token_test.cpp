@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Each operation with each kind of completion token, and what a handler's associated executor, allocator and cancellation
-// slot are used for.
+// Each operation with each kind of completion token, and what a handler's associated executor, allocator and
+// cancellation slot are used for.
 
 #include "support/fake_runtime.hpp"
 #include <skep/event_bus.hpp>
@@ -212,8 +212,8 @@ void check(const std::function<void(scene&)>& prepare, const any_operation& oper
     record.signal.emit(asio::cancellation_type::all);
 }
 
-/// Runs `operation(scene, token)` once for each kind of token, each time in a new scene that `prepare` has set. It is to
-/// fail if `fails`, else to succeed.
+/// Runs `operation(scene, token)` once for each kind of token, each time in a new scene that `prepare` has
+/// set. It is to fail if `fails`, else to succeed.
 template <class Operation>
 void with_every_token(const std::function<void(scene&)>& prepare, Operation operation, bool fails = false) {
     const auto erased = with_token(std::move(operation));

@@ -40,7 +40,8 @@ BOOST_AUTO_TEST_CASE(a_running_call_times_out_at_its_time) {
     BOOST_TEST(pool.counters().timeouts == 1u);
 }
 
-/// One whose time is over while its worker's answer is on its way, and which the pool has not looked at since.
+/// One whose time is over while its worker's answer is on its way, and which the pool has not looked at
+/// since.
 struct overdue_call {
     overdue_call() { pool.time.advance(3s); }
 

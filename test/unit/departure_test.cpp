@@ -47,7 +47,8 @@ BOOST_AUTO_TEST_SUITE(departure_test)
 
 BOOST_AUTO_TEST_CASE(what_takes_the_place_of_what) {
     // Later: surplus, recycling, shutdown, failed_probes, overdue_call, failed_reset, memory_limit,
-    // failed_start, protocol_error, lost_heartbeat, lost_channel, process_exit, host_memory, error_streak, fails_alone
+    // failed_start, protocol_error, lost_heartbeat, lost_channel, process_exit, host_memory, error_streak,
+    // fails_alone
     const std::string drains = "------xxxxxxx--";
     const std::string is_stopped = "------------x--";
     const std::string is_lost = "---------------";

@@ -57,8 +57,8 @@ public:
         manual_context::run_until_idle();
     }
 
-    /// Runs everything that can run without time passing. Returns how much less of `measure()` one turn of the strand leaves,
-    /// at most.
+    /// Runs everything that can run without time passing. Returns how much less of `measure()` one turn of
+    /// the strand leaves, at most.
     template <class Measure>
     std::size_t largest_drop(Measure measure) {
         asio::basic_waitable_timer<skep::clock> kick(context, time_point::min()); // see run_until_idle()

@@ -33,8 +33,8 @@ struct fixture {
     }
     void siblings_answer(int times = 20, const std::string& what = command) { succeed(times, what, 1); }
 
-    /// So many rounds, of which slot 0 fails one in `mine`, and slots 1 to 3 one in `others` (0 = none). Returns in which
-    /// round slot 0 is convicted; 0 if it is not.
+    /// So many rounds, of which slot 0 fails one in `mine`, and slots 1 to 3 one in `others` (0 = none).
+    /// Returns in which round slot 0 is convicted; 0 if it is not.
     int convicted_in(int rounds, int mine, int others) {
         for (int round = 1; round <= rounds; ++round) {
             for (std::uint32_t slot = 0; slot < 4; ++slot) {

@@ -202,31 +202,30 @@ BOOST_AUTO_TEST_CASE(words_of_memory_that_are_not_the_cause) {
 }
 
 BOOST_AUTO_TEST_CASE(the_gpu) {
-    for (
-        const auto words : {
-            "RuntimeError: CUDA error: an illegal memory access was encountered\n"
-            "CUDA kernel errors might be asynchronously reported at some other API call.\n"
-            "For debugging consider passing CUDA_LAUNCH_BLOCKING=1.\n"
-            "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n\n",
-            "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", // not the host's memory
-            "RuntimeError: cuda error: out of memory",
-            "RuntimeError: HIP out of memory. Tried to allocate 20 MiB",
-            "HIP error: invalid device function",
-            "hipErrorNoBinaryForGpu: Unable to find code object",
-            "RuntimeError: cuDNN error: CUDNN_STATUS_EXECUTION_FAILED",
-            "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate(handle)",
-            "RuntimeError: No CUDA GPUs are available",
-            "cudaErrorLaunchFailure: unspecified launch failure",
-            "GPU has fallen off the bus",
-            "fatal: GPU hang detected",
-            "terminate called after throwing an instance of 'c10::Error'\n"
-            "  what():  CUDA error: device-side assert triggered\n"
-            "CUDA kernel errors might be asynchronously reported at some other API call.\n"
-            "For debugging consider passing CUDA_LAUNCH_BLOCKING=1.\n"
-            "Exception raised from c10_cuda_check at CUDAException.cpp:43 (most recent call first):\n"
-            "frame #0: c10::Error::Error() + 0x57\nframe #1: one\nframe #2: two\nframe #3: three\nframe #4: "
-            "four\n",
-        }) {
+    for (const auto words : {
+             "RuntimeError: CUDA error: an illegal memory access was encountered\n"
+             "CUDA kernel errors might be asynchronously reported at some other API call.\n"
+             "For debugging consider passing CUDA_LAUNCH_BLOCKING=1.\n"
+             "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n\n",
+             "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", // of a device
+             "RuntimeError: cuda error: out of memory",
+             "RuntimeError: HIP out of memory. Tried to allocate 20 MiB",
+             "HIP error: invalid device function",
+             "hipErrorNoBinaryForGpu: Unable to find code object",
+             "RuntimeError: cuDNN error: CUDNN_STATUS_EXECUTION_FAILED",
+             "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate(handle)",
+             "RuntimeError: No CUDA GPUs are available",
+             "cudaErrorLaunchFailure: unspecified launch failure",
+             "GPU has fallen off the bus",
+             "fatal: GPU hang detected",
+             "terminate called after throwing an instance of 'c10::Error'\n"
+             "  what():  CUDA error: device-side assert triggered\n"
+             "CUDA kernel errors might be asynchronously reported at some other API call.\n"
+             "For debugging consider passing CUDA_LAUNCH_BLOCKING=1.\n"
+             "Exception raised from c10_cuda_check at CUDAException.cpp:43 (most recent call first):\n"
+             "frame #0: c10::Error::Error() + 0x57\nframe #1: one\nframe #2: two\nframe #3: three\nframe #4: "
+             "four\n",
+         }) {
         BOOST_TEST(class_of_words(words) == gpu, words);
         BOOST_TEST(class_of_words(words, exit_status::signalled(SIGABRT)) == gpu, words);
         BOOST_TEST(class_of_words(words, exit_status::exited(134)) == gpu, words);

@@ -58,7 +58,8 @@ void read(const json::object& entry, Decode decode) {
     BOOST_TEST(frames.at_boundary());
 }
 
-/// Whether every frame in that direction is read if it is good, and refused if one of `layers` is to refuse it.
+/// Whether every frame in that direction is read if it is good, and refused if one of `layers` is to refuse
+/// it.
 template <class Decode>
 void check_all(std::string_view direction, std::initializer_list<std::string_view> layers, Decode decode) {
     int good = 0;

@@ -32,7 +32,8 @@ pool_config recycling_config() {
     return config;
 }
 
-/// Its one worker is due to be recycled: the first that was to succeed it has failed, the second takes its time.
+/// Its one worker is due to be recycled: the first that was to succeed it has failed, the second takes its
+/// time.
 class pool_at_its_second_successor : public running_pool {
 public:
     pool_at_its_second_successor() : running_pool(recycling_config()) {

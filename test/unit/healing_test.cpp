@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What healing says and counts where its parts meet. That the parts get on with each other is up to the simulation.
+// What healing says and counts where its parts meet. That the parts get on with each other is up to the
+// simulation.
 
 #include "support/fake_runtime.hpp"
 

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Allocations that fail while the library works: what a caller or a worker has made large fails alone, and all else ends
-// the pool, with every call in it.
+// Allocations that fail while the library works: what a caller or a worker has made large fails alone, and
+// all else ends the pool, with every call in it.
 
 #include "async/task_group.hpp"
 #include "process/local_context.hpp"

@@ -42,8 +42,8 @@ recovery_action act(departure_cause cause, worker_state state, int failures = 1)
     return recover_worker({cause, "", errc::worker_lost, failures, 3}, state);
 }
 
-/// One letter per state, in the order of all_states: n(one), d(egrade), p(robe), (re)c(ycle), r(eplace), t(erminate),
-/// a(bandon).
+/// One letter per state, in the order of all_states: n(one), d(egrade), p(robe), (re)c(ycle), r(eplace),
+/// t(erminate), a(bandon).
 std::string row(departure_cause cause, int failures) {
     std::string letters;
     for (const auto state : all_states) {
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(recover_worker_table) {
         std::string below; ///< the limit
         std::string at;
     };
-    //                             created, pending, starting, ready, busy, degraded, suspended, stopping, terminal
+    // created, pending, starting, ready, busy, degraded, suspended, stopping, terminal
     const std::vector<rows> table{{lost_channel, "nnaaaaannnnn", "nnaaaaannnnn"},
                                   {protocol_error, "nnaaaaannnnn", "nnaaaaannnnn"},
                                   {lost_heartbeat, "nnaaaaannnnn", "nnaaaaannnnn"},
@@ -131,7 +131,8 @@ BOOST_AUTO_TEST_CASE(by_default_a_lost_call_fails) {
     BOOST_TEST(recover_call(lost_call{}) == call_fate::fail);
 }
 
-// Promise 2: what was not sent always goes elsewhere, what may have begun only if idempotent and so many times.
+// Promise 2: what was not sent always goes elsewhere, what may have begun only if idempotent and so many
+// times.
 BOOST_AUTO_TEST_CASE(promise_2) {
     struct row {
         bool sent, idempotent;

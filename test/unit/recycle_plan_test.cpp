@@ -70,8 +70,8 @@ BOOST_AUTO_TEST_CASE(the_longest_age_does_not_overflow) {
     BOOST_TEST((plan(options, 0).due() >= start + 999h));
 }
 
-// What counts a call is the caller's: every answer, an error too. Were failed calls left out, a worker that only
-// fails would live for ever.
+// What counts a call is the caller's: every answer, an error too. Were failed calls left out, a worker that
+// only fails would live for ever.
 BOOST_AUTO_TEST_CASE(recycling_counts_failed_calls_too) {
     auto options = exactly();
     options.calls = 20;

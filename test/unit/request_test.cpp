@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(an_option_without_effect_is_refused_by_name) {
         BOOST_TEST(refusal(plain, kind) == "");
         BOOST_TEST(refusal(request(plain).pool("blue"), kind) == "");
         BOOST_TEST(refusal(request(plain).pool("red"), kind) ==
-                   "the request is for pool 'red', and this is pool 'blue'");
+                   R"(the request is for pool "red", and this is pool "blue")");
         BOOST_TEST(refusal(request(plain).affinity(affinity_mode::hint).session("s"), kind) == "");
         BOOST_TEST(refusal(request(plain).affinity(affinity_mode::hint), kind)
                        .starts_with("affinity has no effect"));

@@ -20,8 +20,8 @@ namespace {
 
 using test::start;
 
-/// A pool in virtual time: calls of one length arrive as told, and the scaler is asked once per interval and whenever
-/// a call waits.
+/// A pool in virtual time: calls of one length arrive as told, and the scaler is asked once per interval and
+/// whenever a call waits.
 class simulation {
 public:
     using arrivals = std::function<int(duration since_start)>;

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Affinity as users read, set and use it: session_worker(), bind_session(), and checkouts of a worker's own choice.
+// Affinity as users read, set and use it: session_worker(), bind_session(), and checkouts of a worker's own
+// choice.
 
 #include "support/complete.hpp"
 #include "support/fake_runtime.hpp"
@@ -280,7 +281,7 @@ BOOST_AUTO_TEST_CASE(a_checkout_insists_on_a_worker) {
     const auto unknown = pool.checkout(wish(gone, by_queue));
     BOOST_TEST(unknown->code() == errc::unknown_worker);
     BOOST_TEST((unknown->info().worker == gone));
-    BOOST_TEST(unknown->info().detail.empty()); // no session is concerned
+    BOOST_TEST(unknown->info().detail == make_error_code(errc::unknown_worker).message()); // no session
     BOOST_TEST(pool.checkout(wish(gone, by_fail_fast))->code() == errc::unknown_worker);
 }
 

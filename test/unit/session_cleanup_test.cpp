@@ -181,8 +181,8 @@ BOOST_AUTO_TEST_CASE(a_cleanup_that_is_cancelled_as_it_sweeps_ends_as_cancelled)
 
 namespace {
 
-/// A full store whose sessions were accessed since they were filed: a search for a place looks at each before it finds
-/// the one that has expired.
+/// A full store whose sessions were accessed since they were filed: a search for a place looks at each before
+/// it finds the one that has expired.
 /// A full store. All its sessions, but one perhaps, were accessed after they were filed, and live.
 struct full_of_living {
     static constexpr std::size_t many = 1'000;

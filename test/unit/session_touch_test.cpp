@@ -25,8 +25,8 @@ namespace skep::test {
 
 namespace {
 
-/// Answers each touch when the test says so, and everything else at once: every session exists, and another is always
-/// faster; there is always more to sweep.
+/// Answers each touch when the test says so, and everything else at once: every session exists, and another
+/// is always faster; there is always more to sweep.
 class odd_sessions final : public session_backend {
 public:
     awaitable<session_insertion> insert(std::string id, session_data data, session::wall_time created_at,

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Every way by which a call of a strict session may come: none leads to a worker that is not the session's own.
+// Every way by which a call of a strict session may come: none leads to a worker that is not the session's
+// own.
 
 #include "support/asking_pool.hpp"
 #include <skep/lease.hpp>

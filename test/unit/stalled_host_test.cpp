@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A host whose own loop stands still, on virtual time: deadlines that it slept through say nothing about workers.
+// A host whose own loop stands still, on virtual time: deadlines that it slept through say nothing about
+// workers.
 
 #include "support/fake_runtime.hpp"
 

@@ -91,7 +91,8 @@ public:
         BOOST_TEST(steps() == "wait");
     }
 
-    /// Its process and its channels end at once, and its status is `status`. Returns what was done until the end.
+    /// Its process and its channels end at once, and its status is `status`. Returns what was done until the
+    /// end.
     std::string exit(exit_status status, std::string_view last_words = {}) {
         life.process_ended(at());
         life.data_ended();
@@ -338,8 +339,8 @@ std::string actions(const std::function<void(life_trial&)>& enter) {
 }
 
 BOOST_AUTO_TEST_CASE(each_cause_in_each_state) {
-    // lost_channel, protocol_error, lost_heartbeat, failed_start, failed_probes, overdue_call, error_streak, fails_alone,
-    // memory_limit
+    // lost_channel, protocol_error, lost_heartbeat, failed_start, failed_probes, overdue_call, error_streak,
+    // fails_alone, memory_limit
     const std::vector<std::string> expected{"aaaanrpct", "aaaanrpct", "aaaadrpct", "aaaadrpct", "aaaanrpct"};
     for (std::size_t i = 0; i < situations.size(); ++i) {
         BOOST_TEST(actions(situations[i].enter) == expected[i], situations[i].name);
@@ -495,8 +496,8 @@ BOOST_AUTO_TEST_CASE(suspended_at_once_but_in_name_only_when_drained) {
     BOOST_TEST(of.reason() == "resumed");
 }
 
-/// The edges that some sequence of happenings leads through are those that the guide draws, but for those of a slot that
-/// waits: see worker_transitions.
+/// The edges that some sequence of happenings leads through are those that the guide draws, but for those of
+/// a slot that waits: see worker_transitions.
 BOOST_AUTO_TEST_CASE(what_can_happen_is_what_is_legal) {
     using enum worker_state;
     std::set<std::pair<worker_state, worker_state>> passed;

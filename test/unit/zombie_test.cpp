@@ -250,7 +250,8 @@ public:
         BOOST_REQUIRE(start()->value);
     }
 
-    /// It fails one of so many calls, with another exception each time. 0 = none, but its check fails all the same.
+    /// It fails one of so many calls, with another exception each time. 0 = none, but its check fails all the
+    /// same.
     std::size_t zombie_fails_one_in = 1;
     std::size_t callers_fail_one_in = 0; ///< wherever
     int failed = 0;

@@ -12,8 +12,8 @@ namespace skep {
 
 namespace {
 
-/// Returns advice for the caller of a call that was lost with its worker and may have begun there. A call that took too
-/// much memory would take too much from the next worker, too.
+/// Returns advice for the caller of a call that was lost with its worker and may have begun there. A call
+/// that took too much memory would take too much from the next worker, too.
 const char* why_not_again(const call& lost_call, const worker& leaver, bool may_go_elsewhere,
                           bool budget_is_spent) {
     return budget_is_spent ? "; not retried, as too many calls were of late"

@@ -8,8 +8,8 @@
 
 namespace skep {
 
-/// Handles the outcome of calls at workers: drops stale answers, forwards chunks, and sends a call again or fails it
-/// when its worker is lost. On the pool's strand.
+/// Handles the outcome of calls at workers: drops stale answers, forwards chunks, and sends a call again or
+/// fails it when its worker is lost. On the pool's strand.
 class call_answers {
 public:
     call_answers(const pool_context& context, waiting_room& room, session_router& sessions, open_calls& open,

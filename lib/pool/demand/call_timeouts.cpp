@@ -62,7 +62,8 @@ void call_timeouts::time_out(call& running_call, error_info info) {
     open_.abandon(running_call, errc::timeout, std::move(info));
 }
 
-/// No chunk has come for a while. Times out, unless the consumer or a tool is due, or the worker was heard since.
+/// No chunk has come for a while. Times out, unless the consumer or a tool is due, or the worker was heard
+/// since.
 void call_timeouts::check_quiet(call& stream) {
     const auto now = context_.now();
     if (stream.stream->window.is_exhausted() || stream.assigned_worker->calls().is_asking(stream)) {

@@ -20,8 +20,8 @@ struct timed_out_call {
 /// Returns when a running call must be checked again.
 time_point next_check(const call& running_call);
 
-/// Ends calls whose time is over: in the queue, at a worker, or because a stream is quiet. Reports a worker that does
-/// not end an abandoned call. On the pool's strand.
+/// Ends calls whose time is over: in the queue, at a worker, or because a stream is quiet. Reports a worker
+/// that does not end an abandoned call. On the pool's strand.
 class call_timeouts {
 public:
     call_timeouts(const pool_context& context, waiting_room& room, open_calls& open)

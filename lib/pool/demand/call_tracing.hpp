@@ -13,8 +13,8 @@
 
 namespace skep {
 
-/// Gives a call its place in the trace named in its metadata, or in a new trace, if spans have subscribers. `share`:
-/// fraction of the new traces to be recorded, 0..1. To be called before encoding, on any thread.
+/// Gives a call its place in the trace named in its metadata, or in a new trace, if spans have subscribers.
+/// `share`: fraction of the new traces to be recorded, 0..1. To be called before encoding, on any thread.
 void begin_trace(call& new_call, const pool_context& context, double share);
 
 /// Publishes the spans of a call, just before its end. `code`: its error; empty on success.

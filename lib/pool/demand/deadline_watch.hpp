@@ -16,8 +16,8 @@ class deadline_watch {
 public:
     explicit deadline_watch(const pool_context& context) : context_(context), moved_(context.executor) {}
 
-    /// Notifies `watched_claim` at `due_time`, not earlier; never if that is time_point::max(). The claim must stay
-    /// alive until then or until removed.
+    /// Notifies `watched_claim` at `due_time`, not earlier; never if that is time_point::max(). The claim
+    /// must stay alive until then or until removed.
     void set(claim& watched_claim, time_point due_time);
 
     void clear() noexcept { heap_.clear(); }

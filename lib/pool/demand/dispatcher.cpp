@@ -227,7 +227,8 @@ void dispatcher::dispatch(call& next, worker& target, time_point now) {
     next.sink->on_sent();
 }
 
-/// Returns false without memory for the frame, whose size the caller decides, or for the call's place at the worker.
+/// Returns false without memory for the frame, whose size the caller decides, or for the call's place at the
+/// worker.
 bool dispatcher::is_sent(call& next, worker& target, time_point now) {
     try {
         target.calls().assign(next, now);
@@ -328,7 +329,8 @@ bool dispatcher::bind_session(const std::string& session, worker& target, affini
     return is_bound;
 }
 
-/// `next` is new, or has just left the queue. `place`: the worker with room for `next`; null if there is none.
+/// `next` is new, or has just left the queue. `place`: the worker with room for `next`; null if there is
+/// none.
 void dispatcher::place_in_session(call& next, worker* place) {
     const call_ptr keep(&next);
     const auto taken = sessions_.route_of(next);
@@ -348,8 +350,8 @@ void dispatcher::place_in_session(call& next, worker* place) {
     }
 }
 
-/// Returns false after failing the call: its session is bound to another worker, or may not wait for a place at this
-/// worker.
+/// Returns false after failing the call: its session is bound to another worker, or may not wait for a place
+/// at this worker.
 bool dispatcher::may_use_lease(call& next, const lease_claim& lease, bool has_place) {
     if (!next.has_session()) {
         return true;

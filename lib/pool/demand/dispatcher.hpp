@@ -48,7 +48,8 @@ public:
     void begin(call& next, const lease_claim& lease, time_point now);
     void begin_reset(call& new_call, const lease_claim& lease);
 
-    /// The pool has failed: completes and forgets every open claim. Allocates nothing. Returns the number of calls.
+    /// The pool has failed: completes and forgets every open claim. Allocates nothing. Returns the number of
+    /// calls.
     std::size_t break_down(const error& cause) noexcept;
 
     /// Fails the calls of tools that wait only for each other, once no more workers are coming.
@@ -56,12 +57,14 @@ public:
 
     double retry_tokens() const noexcept { return losses_.tokens(); }
 
-    // Forgets a session, with `unused_since` only if it was not used since, or binds a session to a worker. Waiting
-    // claims follow. Return false if no worker is known to serve the session, or if there is no room for it.
+    // Forgets a session, with `unused_since` only if it was not used since, or binds a session to a worker.
+    // Waiting claims follow. Return false if no worker is known to serve the session, or if there is no room
+    // for it.
     bool forget_session(const std::string& session, std::optional<time_point> unused_since = {});
     bool bind_session(const std::string& session, worker& target, affinity_mode mode);
 
-    /// Returns true if a tool made the call for a call that a worker of this pool has, directly or through other tools.
+    /// Returns true if a tool made the call for a call that a worker of this pool has, directly or through
+    /// other tools.
     bool is_part_of_running_call(const call& new_call) const noexcept;
 
 private:

@@ -46,7 +46,8 @@ void lease_manager::on_granted(claim& granted_claim, worker* place, time_point) 
     assign_place(static_cast<lease_claim&>(granted_claim), place);
 }
 
-/// `claimant` is new, or has just left the queue. `place`: the worker with room for `claimant`; null if there is none.
+/// `claimant` is new, or has just left the queue. `place`: the worker with room for `claimant`; null if there
+/// is none.
 void lease_manager::assign_place(lease_claim& claimant, worker* place) {
     const lease_ptr keep(&claimant);
     const auto taken = sessions_.route_of(claimant);

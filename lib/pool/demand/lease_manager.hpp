@@ -11,9 +11,9 @@
 
 namespace skep {
 
-/// The leases of a pool, from checkout to return. A lease waits in the queue like a call. Its places at the granted
-/// worker take no calls of others. A lease of a whole worker is handed over once the worker has ended its earlier
-/// calls. On the pool's strand.
+/// The leases of a pool, from checkout to return. A lease waits in the queue like a call. Its places at the
+/// granted worker take no calls of others. A lease of a whole worker is handed over once the worker has ended
+/// its earlier calls. On the pool's strand.
 class lease_manager final : private claim_holder {
 public:
     lease_manager(const worker_surroundings& surroundings, dispatcher& calls, const pool_log& log);

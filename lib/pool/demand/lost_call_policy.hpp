@@ -34,8 +34,8 @@ public:
     /// The call's worker has crashed, after the caller had abandoned the call.
     void blame(const call& abandoned_call, time_point now);
 
-    /// Returns true if workers crashed on that input of that session. Crashes in a lease do not count: the lease has
-    /// ended with its worker.
+    /// Returns true if workers crashed on that input of that session. Crashes in a lease do not count: the
+    /// lease has ended with its worker.
     bool is_poison(const call& suspect, time_point now);
     void succeeded() noexcept { budget_.succeeded(); }
     double tokens() const noexcept { return budget_.tokens(); }

@@ -16,8 +16,8 @@
 
 namespace skep {
 
-/// The open calls of a pool: moves each call from one state to the next, and ends it exactly once, with an answer or an
-/// error. On the pool's strand.
+/// The open calls of a pool: moves each call from one state to the next, and ends it exactly once, with an
+/// answer or an error. On the pool's strand.
 class open_calls {
 public:
     open_calls(const worker_surroundings& surroundings, waiting_room& room, session_router& sessions);
@@ -52,8 +52,8 @@ public:
     /// The pool has failed: ends the call in any state. A worker that still has the call will not answer.
     void break_off(call& broken_call, const error& cause) noexcept;
 
-    /// Fails every call that waits for a worker, a place or a retry. Returns the number of calls. Precondition: no
-    /// checkout waits.
+    /// Fails every call that waits for a worker, a place or a retry. Returns the number of calls.
+    /// Precondition: no checkout waits.
     std::size_t fail_queue(errc code, const error_info& info);
 
     // For leases: fail the waiting calls, or abandon the running calls.
@@ -66,7 +66,8 @@ public:
     /// Ends every open call with `code`. Returns the number of calls.
     std::size_t abort_all(errc code);
 
-    /// The pool has failed: completes and forgets every open claim. Allocates nothing. Returns the number of calls.
+    /// The pool has failed: completes and forgets every open claim. Allocates nothing. Returns the number of
+    /// calls.
     std::size_t break_down(const error& cause) noexcept;
 
     /// Destroys the callers' continuations. Called when no coroutine will ever run again.

@@ -18,7 +18,8 @@ namespace {
     throw error(errc::invalid_config, with_detail("custom_scheduler " + problem));
 }
 
-/// Calls a scheduler, possibly the user's. Turns exceptions into error(invalid_config), except std::bad_alloc.
+/// Calls a scheduler, possibly the user's. Turns exceptions into error(invalid_config), except
+/// std::bad_alloc.
 template <class Function>
 auto ask(Function&& function) {
     try {
@@ -111,8 +112,8 @@ worker* placement::pick_whole(const claim& claimant) const noexcept {
     return best;
 }
 
-/// A worker that has just left service may still be on offer. A worker that an older claim waits for alone stays on
-/// offer to other claims.
+/// A worker that has just left service may still be on offer. A worker that an older claim waits for alone
+/// stays on offer to other claims.
 worker* placement::pick_by(scheduler& chooser, const claim& claimant,
                            bool (worker_calls::*accepts)() const noexcept) {
     const auto view = claimant.view();

@@ -13,8 +13,8 @@
 
 namespace skep {
 
-/// Knows the workers with room, and finds a place for a claim. A worker is found only while no older claim waits for
-/// that worker alone: its claims are served in the order of their arrival. On the pool's strand.
+/// Knows the workers with room, and finds a place for a claim. A worker is found only while no older claim
+/// waits for that worker alone: its claims are served in the order of their arrival. On the pool's strand.
 class placement {
 public:
     /// Throws error(invalid_config) if a custom scheduler is configured and cannot be made.
@@ -27,8 +27,8 @@ public:
     /// The room at the worker may have changed.
     void refresh(worker& changed_worker);
 
-    /// Returns null if no suitable worker has room. `may_be_pipelined`: permits a worker at capacity, if the claim is
-    /// pipelinable.
+    /// Returns null if no suitable worker has room. `may_be_pipelined`: permits a worker at capacity, if the
+    /// claim is pipelinable.
     worker* pick(const claim& claimant, bool may_be_pipelined = true);
 
     bool is_any_up() const noexcept;

@@ -52,8 +52,8 @@ private:
     std::uint32_t next_ = 0;
 };
 
-/// One list of slots per load, the most recently used slot last: its caches are warm. Loads change by one at a time, so
-/// that the lowest load in use is found in O(1).
+/// One list of slots per load, the most recently used slot last: its caches are warm. Loads change by one at
+/// a time, so that the lowest load in use is found in O(1).
 class least_loaded_scheduler final : public scheduler {
 public:
     void offer(std::uint32_t slot, std::size_t load) override {

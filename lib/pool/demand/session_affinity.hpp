@@ -21,8 +21,9 @@ inline constexpr auto worker_is_gone = "it is gone, and with it what it knew of 
                                        "co_await pool.forget_session(id), or another "
                                        "session; affinity_mode::hint does by itself";
 
-/// Knows the worker of each session, for up to affinity_options::limit sessions. Every operation is O(1), except
-/// dropping expired sessions. The end of a worker is O(1), too, for any number of sessions. On the pool's strand.
+/// Knows the worker of each session, for up to affinity_options::limit sessions. Every operation is O(1),
+/// except dropping expired sessions. The end of a worker is O(1), too, for any number of sessions. On the
+/// pool's strand.
 class session_affinity {
 public:
     explicit session_affinity(const affinity_options& options) : options_(options) {}
@@ -42,17 +43,17 @@ public:
         return options.affinity().value_or(options.worker() ? affinity_mode::hint : options_.mode);
     }
 
-    /// Marks the session as in use, while a call of the session waits for its worker or runs. A session in use does not
-    /// expire. begin_use() returns false if there is no room for the session.
+    /// Marks the session as in use, while a call of the session waits for its worker or runs. A session in
+    /// use does not expire. begin_use() returns false if there is no room for the session.
     bool begin_use(const std::string& session, time_point now);
     void end_use(const std::string& session, time_point now) noexcept;
 
-    /// Binds a session, in use, to `target`. Returns true if `target` served the session before. A strictly bound
-    /// session stays bound: a call that may go to any worker does not move the session.
+    /// Binds a session, in use, to `target`. Returns true if `target` served the session before. A strictly
+    /// bound session stays bound: a call that may go to any worker does not move the session.
     bool bind(const std::string& session, affinity_mode mode, worker& target);
 
-    /// Returns the binding of the session, without the worker's pool and state; empty if no worker is known to serve
-    /// it.
+    /// Returns the binding of the session, without the worker's pool and state; empty if no worker is known
+    /// to serve it.
     std::optional<session_binding> binding_of(const std::string& session, time_point now);
 
     /// The worker takes no more calls.

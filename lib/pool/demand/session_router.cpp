@@ -73,7 +73,8 @@ route session_router::decide(claim& claimant, const std::string& session, affini
     return {step, home};
 }
 
-/// The worker is free for the claim only if no older claim waits there, perhaps for more room than the claim needs.
+/// The worker is free for the claim only if no older claim waits there, perhaps for more room than the claim
+/// needs.
 session_home session_router::state_of(const session_affinity::home& known_home,
                                       const claim& claimant) const noexcept {
     if (known_home.assigned_worker == nullptr) {

@@ -28,7 +28,8 @@ struct route_refusal {
     error_info info;
 };
 
-/// Knows the worker of each session, and the destination of claims with sessions. Moves no claim. On the pool's strand.
+/// Knows the worker of each session, and the destination of claims with sessions. Moves no claim. On the
+/// pool's strand.
 class session_router {
 public:
     session_router(const worker_surroundings& surroundings, const wait_queue& queue, const placement& places);
@@ -45,8 +46,8 @@ public:
     /// Returns true if no other worker may have the call: its strict session has lost its worker.
     bool is_lost(const call& lost_call);
 
-    // The worker serves the claim's session, if there is one, from now on. A session with a hint is not remembered if
-    // there is no room for it.
+    // The worker serves the claim's session, if there is one, from now on. A session with a hint is not
+    // remembered if there is no room for it.
     void bind(call& assigned_call, worker& target);
     void bind(lease_claim& granted_lease, worker& target);
 

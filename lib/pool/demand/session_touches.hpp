@@ -16,9 +16,9 @@ namespace skep {
 
 class session_store;
 
-/// Records in the session store that calls use sessions, and the workers of these sessions. One touch of a session is
-/// under way at a time, and a call meanwhile causes one more touch. So the queue for a silent store grows with neither
-/// calls nor time. On the pool's strand.
+/// Records in the session store that calls use sessions, and the workers of these sessions. One touch of a
+/// session is under way at a time, and a call meanwhile causes one more touch. So the queue for a silent
+/// store grows with neither calls nor time. On the pool's strand.
 class session_touches {
 public:
     /// Most touches under way. Further sessions are not touched, and may expire in the store: its backend is

@@ -10,8 +10,8 @@
 
 namespace skep {
 
-/// A set of slot numbers. Finds the next member in one machine word per 64 slots skipped, and skips empty words 64 at a
-/// time.
+/// A set of slot numbers. Finds the next member in one machine word per 64 slots skipped, and skips empty
+/// words 64 at a time.
 class slot_bitmap {
 public:
     void set(std::uint32_t slot) {

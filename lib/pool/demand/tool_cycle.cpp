@@ -13,8 +13,8 @@ namespace {
 
 using call_set = std::unordered_set<const call*>;
 
-/// Returns the calls that cannot end before waiting calls have ended. `slot`: only calls that wait for its worker;
-/// empty = all waiting calls.
+/// Returns the calls that cannot end before waiting calls have ended. `slot`: only calls that wait for its
+/// worker; empty = all waiting calls.
 call_set stuck_behind(wait_queue& queue, std::optional<std::uint32_t> slot) {
     call_set stuck;
     queue.for_each([&](claim& each) {

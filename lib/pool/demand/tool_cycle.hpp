@@ -15,8 +15,8 @@ inline const call* outer_of(const call& inner) noexcept {
     return inner.ties && inner.ties->parent_tie ? inner.ties->parent_tie->outer.get() : nullptr;
 }
 
-/// Returns true if the call, made by a tool, would wait forever: every suitable place is held by a call that cannot end
-/// before a call in `queue`, made for it by a tool, directly or indirectly, has had such a place.
+/// Returns true if the call, made by a tool, would wait forever: every suitable place is held by a call that
+/// cannot end before a call in `queue`, made for it by a tool, directly or indirectly, has had such a place.
 bool waits_for_itself(const call& made_by_tool, wait_queue& queue, const placement& places);
 
 /// Describes how a tool came to make the call: "predict -> tool lookup -> embed".

@@ -11,9 +11,9 @@
 
 namespace skep {
 
-/// Claims that wait for a place, first come, first served: unbound claims, for any worker, and the claims bound to each
-/// slot. Adding, finding and removing a claim is O(1), except oldest() and put_back(), and allocates nothing for an
-/// unbound claim.
+/// Claims that wait for a place, first come, first served: unbound claims, for any worker, and the claims
+/// bound to each slot. Adding, finding and removing a claim is O(1), except oldest() and put_back(), and
+/// allocates nothing for an unbound claim.
 class wait_queue {
 public:
     bool empty() const noexcept { return size_ == 0; }

@@ -75,8 +75,8 @@ void waiting_room::serve_all() {
     }
 }
 
-/// A claim for a whole worker may wait while a call has room, and so may a claim that cannot be pipelined: new claims
-/// do not overtake either.
+/// A claim for a whole worker may wait while a call has room, and so may a claim that cannot be pipelined:
+/// new claims do not overtake either.
 worker* waiting_room::place_for(const claim& new_claim) {
     const bool is_first = queue_.is_common_empty();
     const bool has_to_wait = !is_first && queue_.front().wants_whole_worker;

@@ -14,9 +14,9 @@
 
 namespace skep {
 
-/// Claims that wait for places at workers: at any worker, at one worker, or in a lease. A place goes to the oldest
-/// claim that it suits. Tells the holder of a claim when the claim is granted or due; the holder does the rest. On the
-/// pool's strand.
+/// Claims that wait for places at workers: at any worker, at one worker, or in a lease. A place goes to the
+/// oldest claim that it suits. Tells the holder of a claim when the claim is granted or due; the holder does
+/// the rest. On the pool's strand.
 class waiting_room {
 public:
     explicit waiting_room(const worker_surroundings& surroundings)
@@ -24,7 +24,8 @@ public:
           placement_(surroundings.config, queue_),
           deadlines_(surroundings.context) {}
 
-    // Workers. A removed worker takes no more calls: claims bound to it, and leases with places at it, are notified.
+    // Workers. A removed worker takes no more calls: claims bound to it, and leases with places at it, are
+    // notified.
     void enlist(worker& new_worker);
     void remove(worker& leaver);
     void refresh(worker& changed_worker) { placement_.refresh(changed_worker); }
@@ -59,8 +60,8 @@ public:
     const wait_queue& queue() const noexcept { return queue_; }
     deadline_watch& deadlines() noexcept { return deadlines_; }
 
-    /// Adds to the open claims: all claims that the pool has not completed, including claims on their way between two
-    /// lists.
+    /// Adds to the open claims: all claims that the pool has not completed, including claims on their way
+    /// between two lists.
     void open(claim& new_claim) noexcept { open_.push_back(new_claim); }
 
     /// Returns false if the claim was completed before, with the pool's failure.

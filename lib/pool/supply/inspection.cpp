@@ -27,8 +27,8 @@ bool is_probeable(const worker& subject) noexcept {
 
 } // namespace
 
-/// Finds a worker in any state before its end. Callers find the worker again after each wait: a kept worker would keep
-/// its process and channels.
+/// Finds a worker in any state before its end. Callers find the worker again after each wait: a kept worker
+/// would keep its process and channels.
 worker& inspection::find(const worker_id& id) const {
     auto* const found = roster_.find_anywhere(id);
     if (found == nullptr) {

@@ -11,7 +11,8 @@
 
 namespace skep {
 
-/// The slots whose turn in a launch is to come. A batch is due when the batch before is up, or after batch_delay.
+/// The slots whose turn in a launch is to come. A batch is due when the batch before is up, or after
+/// batch_delay.
 class launch_queue {
 public:
     template <class Slots>

@@ -63,8 +63,8 @@ void replacement::plan_due(time_point now) {
     }
 }
 
-/// A replacement that helps only for a moment waits for its time. The worker may be due for another reason all the
-/// same.
+/// A replacement that helps only for a moment waits for its time. The worker may be due for another reason
+/// all the same.
 recycle_plan::verdict replacement::judge(slot& worker_slot, time_point now, bool with_memory) {
     auto& current = *worker_slot.current;
     if (with_memory && worker_slot.serves() && !current.recycling().is_measured()) {
@@ -166,8 +166,8 @@ bool replacement::limits_memory() const noexcept {
     return config_.recycle.soft_memory != 0 || config_.recycle.hard_memory != 0;
 }
 
-/// A worker that was suspended meanwhile keeps its place and its memory. So does a worker that was leased, or bound to
-/// a session.
+/// A worker that was suspended meanwhile keeps its place and its memory. So does a worker that was leased, or
+/// bound to a session.
 void replacement::succeed(slot& worker_slot) {
     if (worker_slot.current->life().readiness().has(obstacle::suspended) && worker_slot.restarts.empty()) {
         dismiss_successor(worker_slot, "the one it was to replace is suspended");

@@ -14,8 +14,8 @@
 
 namespace skep {
 
-/// Replaces workers as planned: workers due for recycling, and workers restarted by the user. The new worker is up
-/// before the old worker leaves. On the pool's strand.
+/// Replaces workers as planned: workers due for recycling, and workers restarted by the user. The new worker
+/// is up before the old worker leaves. On the pool's strand.
 class replacement {
 public:
     /// Starts a worker for the slot with that number.

@@ -43,8 +43,8 @@ struct slot {
     std::uint64_t failed_generation = 0;
 };
 
-/// The slots of a pool and the workers in them, or leaving. Holds the state that supervision, sizing and replacement
-/// share, and decides nothing. On the pool's strand.
+/// The slots of a pool and the workers in them, or leaving. Holds the state that supervision, sizing and
+/// replacement share, and decides nothing. On the pool's strand.
 class roster {
 public:
     roster(const pool_context& context, const pool_config& config)
@@ -125,7 +125,8 @@ public:
     /// Returns the number of unwanted slots that a worker has not left yet.
     std::size_t surplus() const noexcept;
 
-    /// Returns the number of wanted workers that take no calls: degraded, suspended, held back or on their way up.
+    /// Returns the number of wanted workers that take no calls: degraded, suspended, held back or on their
+    /// way up.
     std::size_t out_of_rotation() const noexcept;
 
     /// Returns true if the worker may be probed now, so that calls find another worker.

@@ -43,8 +43,8 @@ bool sizing::retire_unstarted() {
     return true;
 }
 
-/// Returns the worker that has been idle longest, so that the caches of the others stay warm. Workers held by leases or
-/// sessions come last.
+/// Returns the worker that has been idle longest, so that the caches of the others stay warm. Workers held by
+/// leases or sessions come last.
 worker* sizing::most_dispensable(bool idle_only) const noexcept {
     const auto worth = [](const worker& each) {
         return std::tuple(each.is_held(), !each.is_idle(), each.calls().last_assigned());

@@ -12,9 +12,9 @@ class sizing {
 public:
     explicit sizing(roster& workers) : roster_(workers) {}
 
-    /// Sets the number of wanted workers. Shrinks in this order: slots that wait for a start; then, unless `idle_only`,
-    /// starting workers; then idle workers, the longest idle first; then, unless `idle_only`, the others, and last of
-    /// all workers held by leases or sessions. Returns the number of wanted workers.
+    /// Sets the number of wanted workers. Shrinks in this order: slots that wait for a start; then, unless
+    /// `idle_only`, starting workers; then idle workers, the longest idle first; then, unless `idle_only`,
+    /// the others, and last of all workers held by leases or sessions. Returns the number of wanted workers.
     std::size_t set_desired(std::size_t count, bool idle_only);
 
 private:

@@ -22,7 +22,8 @@ std::size_t tolerated_ends(const pool_config& config) {
                : std::max(at_least, per_worker * size_of(config.scaling, config.workers).limits.max);
 }
 
-/// A worker ended for its size, not caused by its calls, counts as failed: its successors will fail the same way.
+/// A worker ended for its size, not caused by its calls, counts as failed: its successors will fail the same
+/// way.
 worker_death death_of(const worker& leaver, time_point now) {
     const auto& why = *leaver.life().departure();
     const bool has_failed = why.cause == departure_cause::memory_limit && leaver.recycling().is_in_vain();
@@ -252,7 +253,8 @@ void supervisor::on_start_failed(worker& failed_worker) {
     }
 }
 
-/// The next worker may be starting already. Tells it the exit class of the old worker, if its handshake is not over.
+/// The next worker may be starting already. Tells it the exit class of the old worker, if its handshake is
+/// not over.
 void supervisor::pass_on_slot_of(const worker& ended_worker) {
     auto& slot = roster_.slot_of(ended_worker);
     const auto generation = ended_worker.id().generation;
@@ -387,8 +389,8 @@ void supervisor::hold_back_vacant(time_point now) {
     }
 }
 
-/// Returns the next moment at which a slot may be filled. Slots already due wait for room, signalled by roster::work(),
-/// or for the restart intensity.
+/// Returns the next moment at which a slot may be filled. Slots already due wait for room, signalled by
+/// roster::work(), or for the restart intensity.
 time_point supervisor::next_start(time_point now) {
     auto next = time_point::max();
     const bool is_closed = intensity_.state(now) == circuit_state::closed;

@@ -17,8 +17,8 @@
 
 namespace skep {
 
-/// Keeps the slots of a pool filled: starts workers, and replaces lost workers, with backoff for a slot that keeps
-/// failing. On the pool's strand.
+/// Keeps the slots of a pool filled: starts workers, and replaces lost workers, with backoff for a slot that
+/// keeps failing. On the pool's strand.
 class supervisor {
 public:
     supervisor(const worker_surroundings& surroundings, const pool_log& log, roster& workers,

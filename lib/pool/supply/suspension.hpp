@@ -18,8 +18,8 @@ public:
     bool is_on() const noexcept { return is_on_; }
     void reset() noexcept { is_on_ = false; }
 
-    // Operations of users. suspend() and suspend_all() return when the worker, or every worker now in service, is
-    // drained. Cancelling ends the wait only.
+    // Operations of users. suspend() and suspend_all() return when the worker, or every worker now in
+    // service, is drained. Cancelling ends the wait only.
     asio::awaitable<void> suspend(worker_id id);
     asio::awaitable<void> suspend_all();
     asio::awaitable<void> resume(worker_id id);

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The program of lib/pool/README.md with an io_context of its own, and how to print what a shutdown and a status tell.
+// The program of lib/pool/README.md with an io_context of its own, and how to print what a shutdown and a
+// status tell.
 
 #include <skep/skep.hpp>
 
@@ -69,7 +70,7 @@ int main() try {
     skep::pool pool(context, skep::pool_config::python("worker.py"));
     boost::asio::signal_set signals(context, SIGINT, SIGTERM);
     signals.async_wait([&](boost::system::error_code ec, int) {
-        if (!ec) { // a drain: serve() gets shutting_down for new calls, and live() goes on to its own shutdown()
+        if (!ec) { // a drain: new calls get shutting_down, and live() goes on to its shutdown()
             const auto ignore = [](const std::exception_ptr&, const skep::shutdown_report&) {};
             boost::asio::co_spawn(context, pool.shutdown(), ignore);
         }
