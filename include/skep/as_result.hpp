@@ -40,7 +40,7 @@ struct as_result_t {
 /// rejecting a call.
 ///
 ///     const auto answer = co_await pool.execute(std::move(call), skep::as_result);
-///     if (!answer && answer.error().errc() == skep::errc::pool_saturated) {
+///     if (!answer && answer.error().kind() == skep::errc::pool_saturated) {
 ///         co_return busy();
 ///     }
 ///

@@ -68,10 +68,10 @@ public:
     error();
 
     /// Constructs an error, and composes its text.
-    error(skep::errc code, error_info details);
+    error(errc code, error_info details);
 
     /// Returns code() as an enumerator.
-    skep::errc errc() const noexcept { return static_cast<skep::errc>(code().value()); }
+    errc kind() const noexcept { return static_cast<errc>(code().value()); }
 
     /// Returns the facts about the failure.
     const error_info& info() const noexcept { return story_->info; }
@@ -95,7 +95,7 @@ private:
     };
 
     /// Composes the text if there is none yet.
-    error(std::shared_ptr<story> details, skep::errc code);
+    error(std::shared_ptr<story> details, errc code);
 
     std::shared_ptr<const story> story_;
 };
@@ -103,7 +103,7 @@ private:
 /// Returns true if the caller made a mistake: according to the code, or because the worker's code raised
 /// skep.Error.
 inline bool is_callers_fault(const error& failure) noexcept {
-    return is_callers_fault(failure.errc()) || !failure.info().remote_code.empty();
+    return is_callers_fault(failure.kind()) || !failure.info().remote_code.empty();
 }
 
 } // namespace skep

@@ -18,7 +18,7 @@ public:
     lazy_error() noexcept = default;
 
     /// Constructs a failure without a text. The text is composed later.
-    lazy_error(skep::errc code, error_info&& info);
+    lazy_error(errc code, error_info&& info);
 
     /// Constructs a failure that shares the text of `cause`.
     explicit lazy_error(const error& cause) noexcept;
@@ -27,11 +27,11 @@ public:
     explicit lazy_error(std::exception_ptr cause) noexcept;
 
     /// Returns true for a failure.
-    explicit operator bool() const noexcept { return code_ != skep::errc() || foreign_; }
+    explicit operator bool() const noexcept { return code_ != errc() || foreign_; }
 
     /// Returns the code of a skep::error; a default-constructed errc for another exception or without a
     /// failure.
-    skep::errc errc() const noexcept { return code_; }
+    errc kind() const noexcept { return code_; }
 
     /// Returns the facts of a skep::error; null for another exception or without a failure.
     const error_info* info() const noexcept { return story_ ? &story_->info : nullptr; }
@@ -49,7 +49,7 @@ private:
     error error_of_foreign() const;
     std::exception_ptr to_exception() const noexcept;
 
-    skep::errc code_{};
+    errc code_{};
     std::shared_ptr<error::story> story_;
     std::exception_ptr foreign_; ///< an exception of another type than skep::error
 };

@@ -44,7 +44,7 @@ public:
     /// Varies each wait by up to this share, upwards and downwards, 0..1. longest_wait() limits the result.
     retry_policy& jitter(double share) &;
 
-    /// Sets the errors that are worth another attempt. The condition may look at errc() and info(), such as
+    /// Sets the errors that are worth another attempt. The condition may look at kind() and info(), such as
     /// info().remote_type. Default: errors whose code is retryable().
     /// Throws error(errc::invalid_config) for an empty condition.
     retry_policy& when(condition is_worth_it) &;

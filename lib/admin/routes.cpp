@@ -135,7 +135,7 @@ asio::awaitable<std::optional<error>> failure_of(asio::awaitable<void> operation
 }
 
 http_response outcome(const std::optional<error>& problem) {
-    return problem ? text_response(status_of(problem->errc()), problem->what() + std::string("\n"))
+    return problem ? text_response(status_of(problem->kind()), problem->what() + std::string("\n"))
                    : text_response(http::status::ok, "done\n");
 }
 

@@ -11,12 +11,12 @@
 
 namespace skep {
 
-lazy_error::lazy_error(skep::errc code, error_info&& info)
+lazy_error::lazy_error(errc code, error_info&& info)
     : code_(code), story_(std::make_shared<error::story>(std::move(info))) {}
 
 /// An error already has its text, so the shared story stays unchanged.
 lazy_error::lazy_error(const error& cause) noexcept
-    : code_(cause.errc()), story_(std::const_pointer_cast<error::story>(cause.story_)) {}
+    : code_(cause.kind()), story_(std::const_pointer_cast<error::story>(cause.story_)) {}
 
 lazy_error::lazy_error(std::exception_ptr cause) noexcept {
     if (!cause) {
@@ -46,15 +46,15 @@ error lazy_error::error_of_foreign() const {
     try {
         std::rethrow_exception(foreign_);
     } catch (const std::bad_alloc&) {
-        return {skep::errc::out_of_memory, {}};
+        return {errc::out_of_memory, {}};
     } catch (const boost::system::system_error& failure) {
         if (failure.code() == boost::asio::error::operation_aborted) {
-            return {skep::errc::cancelled, {}};
+            return {errc::cancelled, {}};
         }
     } catch (...) {}
     error_info info;
     info.remote_message = text_of(foreign_);
-    return {skep::errc::remote_error, std::move(info)};
+    return {errc::remote_error, std::move(info)};
 }
 
 std::exception_ptr lazy_error::to_exception() const noexcept {

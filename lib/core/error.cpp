@@ -265,10 +265,9 @@ boost::system::error_code make_error_code(errc code) noexcept {
 
 error::error() : system_error(boost::system::error_code()), story_(std::make_shared<story>(error_info())) {}
 
-error::error(skep::errc code, error_info details)
-    : error(std::make_shared<story>(std::move(details)), code) {}
+error::error(errc code, error_info details) : error(std::make_shared<story>(std::move(details)), code) {}
 
-error::error(std::shared_ptr<story> details, skep::errc code) : system_error(make_error_code(code)) {
+error::error(std::shared_ptr<story> details, errc code) : system_error(make_error_code(code)) {
     if (details->text.empty()) {
         auto text = visible(compose(code, details->info), line_feeds::keep);
         if (details->info.detail.empty()) {

@@ -27,7 +27,7 @@ retry_policy::retry_policy()
       factor_(1),
       longest_(30s),
       jitter_(0.25),
-      is_worth_it_([](const error& failure) { return retryable(failure.errc()); }) {}
+      is_worth_it_([](const error& failure) { return retryable(failure.kind()); }) {}
 
 retry_policy& retry_policy::attempts(int most) & {
     validate([&](const range_check& range) { range.number("attempts", most, 1, 1000); });

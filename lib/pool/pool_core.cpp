@@ -105,7 +105,7 @@ admission_facts pool_core::facts_of_admission() {
     const auto& state = parts_.state;
     admission_facts facts;
     facts.phase = state.phase;
-    facts.failure = state.broken ? state.broken->errc() : errc::out_of_memory;
+    facts.failure = state.broken ? state.broken->kind() : errc::out_of_memory;
     facts.has_start_failed = state.failed_start.has_value();
     facts.is_unavailable = parts_.supervision.is_unavailable();
     return facts;

@@ -192,7 +192,7 @@ asio::awaitable<void> worker::launch() {
         }
     } catch (const error& problem) {
         end_now();
-        core_.life.launch_failed(problem.errc(), problem.info().detail, present());
+        core_.life.launch_failed(problem.kind(), problem.info().detail, present());
     } catch (const std::bad_alloc&) {
         throw;
     } catch (const std::exception& problem) {

@@ -55,7 +55,7 @@ http_response as_json(http::status status, const json::value& value) {
 }
 
 http::status status_of(const skep::error& failure) {
-    const auto code = failure.errc();
+    const auto code = failure.kind();
     if (code == errc::remote_error) { // the worker's code decides by skep.Error if the caller is at fault
         return is_callers_fault(failure) ? status::bad_request : status::internal_server_error;
     }
@@ -69,7 +69,7 @@ json::object explanation(const skep::error& failure) {
     const bool is_known = !info.remote_code.empty(); // by skep.Error in the worker's code
     const bool is_callers = is_callers_fault(failure);
     const auto facts = info.remote_message.empty() ? info.detail : info.remote_message;
-    return {{"error", is_known ? std::string_view(info.remote_code) : to_string(failure.errc())},
+    return {{"error", is_known ? std::string_view(info.remote_code) : to_string(failure.kind())},
             {"message", is_callers && !facts.empty() ? facts : failure.code().message()}};
 }
 
@@ -82,7 +82,7 @@ void log_if_ours(const skep::error& failure) {
 http_response as_response(const skep::error& failure) {
     log_if_ours(failure);
     auto response = as_json(status_of(failure), explanation(failure));
-    if (retryable(failure.errc())) {
+    if (retryable(failure.kind())) {
         response.set(http::field::retry_after, "1");
     }
     return response;

@@ -93,7 +93,7 @@ asio::awaitable<void> use(skep::pool& pool, unsigned seed) {
         try {
             co_await pool.execute(std::move(call));
         } catch (const skep::error& problem) {
-            if (problem.errc() == skep::errc::cancelled || problem.errc() == skep::errc::shutting_down) {
+            if (problem.kind() == skep::errc::cancelled || problem.kind() == skep::errc::shutting_down) {
                 co_return;
             }
         }

@@ -106,7 +106,7 @@ asio::awaitable<void> troublemaker::provoke(skep::request call, incident& happen
         happened.victim = answer.worker;
     } catch (const skep::error& problem) {
         if (problem.code() == skep::errc::cancelled) throw;
-        happened.outcome = problem.errc();
+        happened.outcome = problem.kind();
         happened.attempts = problem.info().attempts;
         happened.victim = problem.info().worker.value_or(skep::worker_id());
     }

@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 
 /// The HTTP status that tells a client of an error.
 int status_of(const skep::error& failure) {
-    const auto code = failure.errc();
+    const auto code = failure.kind();
     if (is_callers_fault(failure)) return 400;
     if (code == skep::errc::timeout) return 504;
     return retryable(code) || code == skep::errc::shutting_down ? 503 : 500;

@@ -37,8 +37,8 @@ private:
         try {
             co_await std::move(operation);
         } catch (const error& e) {
-            is_right = e.errc() == errc::forked && contains(e.what(), "after fork() or daemon()") &&
-                       e.info().pool == "default" && !retryable(e.errc());
+            is_right = e.kind() == errc::forked && contains(e.what(), "after fork() or daemon()") &&
+                       e.info().pool == "default" && !retryable(e.kind());
         }
         wrong_ += is_right ? 0 : 1;
     }
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(a_copy_that_goes_on_ends) {
             auto live = [&]() -> asio::awaitable<void> {
                 auto calling = workers->execute(request("pid"));
                 const auto e = co_await failure_of(std::move(calling));
-                result = e.errc() == errc::forked ? 3 : 4;
+                result = e.kind() == errc::forked ? 3 : 4;
                 co_await workers->shutdown();
                 result = result == 3 ? 0 : result;
             };

@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_drives_workers_beyond_both_limits_is_told_of_th
             auto calling = workers.execute(std::move(call));
             const auto e = co_await failure_of(std::move(calling));
             const std::string text = e.what();
-            BOOST_TEST(e.errc() == code, text);
+            BOOST_TEST(e.kind() == code, text);
             BOOST_TEST(!contains(text, "soft limit"), text);
             BOOST_TEST(!contains(text, "idempotent"), text);
             BOOST_TEST((code != errc::worker_lost || contains(text, "its hard limit is 167772160")), text);

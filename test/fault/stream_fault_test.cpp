@@ -95,10 +95,10 @@ consumer::end end_by(const std::exception_ptr& problem) {
     try {
         std::rethrow_exception(problem);
     } catch (const error& failure) {
-        if (failure.errc() == errc::cancelled) {
+        if (failure.kind() == errc::cancelled) {
             return consumer::end::cancelled;
         }
-        BOOST_TEST(failure.errc() == errc::worker_lost);
+        BOOST_TEST(failure.kind() == errc::worker_lost);
         return consumer::end::lost;
     } catch (const boost::system::system_error& failure) { // between two operations
         BOOST_TEST(failure.code() == asio::error::operation_aborted);

@@ -73,7 +73,7 @@ asio::awaitable<void> make_calls(pool& workers, unsigned seed, sums& into, int& 
         try {
             co_await std::move(running);
         } catch (const error& failure) {
-            outcome = to_string(failure.errc());
+            outcome = to_string(failure.kind());
         }
         ++into.made;
         ++into.seen[outcome];
@@ -90,10 +90,10 @@ asio::awaitable<void> cancel_some(asio::io_context& context, pool& workers, sums
         given_up->cancel.emit(asio::cancellation_type::terminal);
         const bool ended = co_await is_ended(given_up);
         BOOST_TEST(ended);
-        const std::string outcome(given_up->problem ? to_string(given_up->problem->errc()) : "ok");
+        const std::string outcome(given_up->problem ? to_string(given_up->problem->kind()) : "ok");
         ++into.made;
         ++into.seen[outcome];
-        if (given_up->problem && given_up->problem->errc() == errc::pool_saturated) {
+        if (given_up->problem && given_up->problem->kind() == errc::pool_saturated) {
             co_await pause(5ms);
         } else {
             ++i;

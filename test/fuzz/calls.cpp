@@ -102,7 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         bytes = encoded(call, limits);
     } catch (const error& refusal) {
-        const auto code = refusal.errc();
+        const auto code = refusal.kind();
         require(code == errc::invalid_request || code == errc::frame_too_large,
                 "it is refused as what it is");
         return 0;

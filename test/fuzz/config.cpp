@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const auto written = to_json(pool_config::from_json(document));
         require(to_json(pool_config::from_json(written)) == written, "what is written is read as the same");
     } catch (const error& refusal) {
-        require(refusal.errc() == errc::invalid_config, "it is refused as a configuration");
+        require(refusal.kind() == errc::invalid_config, "it is refused as a configuration");
         require(!refusal.info().detail.empty(), "it is said what is wrong");
     }
     return 0;

@@ -48,7 +48,7 @@ void check(const json::value& value) {
         const auto converted = value_as<T>(value);
         require(value_as<T>(json::value_from(converted)) == converted, "a type fits itself");
     } catch (const error& misfit) {
-        require(misfit.errc() == errc::type_mismatch, "it is refused as a mismatch");
+        require(misfit.kind() == errc::type_mismatch, "it is refused as a mismatch");
         require(!misfit.info().detail.empty(), "it is said what does not fit");
     }
 }

@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_session_whose_worker_was_killed_is_told_and_begins_anew_w
         co_await eventually(is_noticed);
         auto call = request("follow").arg("number", 2).session("s");
         const auto refusal = co_await failure_of(workers.execute(std::move(call)));
-        BOOST_TEST(refusal.errc() == errc::session_worker_unavailable);
+        BOOST_TEST(refusal.kind() == errc::session_worker_unavailable);
         const bool was_known = co_await workers.forget_session("s");
         BOOST_TEST(was_known);
         session_story anew;
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_lease_of_a_managed_pool_does_not_take_a_strict_session_al
         lease foreign = co_await workers.checkout();
         BOOST_TEST((foreign.worker() != at_home.worker));
         const auto refusal = co_await failure_of(follow_in(foreign, 2));
-        BOOST_TEST(refusal.errc() == errc::session_worker_unavailable);
+        BOOST_TEST(refusal.kind() == errc::session_worker_unavailable);
         co_await own.close();
         auto second = request("follow").arg("number", 3).session("user_42_session");
         const auto back = co_await manager.execute(std::move(second));

@@ -58,13 +58,13 @@ BOOST_AUTO_TEST_CASE(of_a_gibibyte_are_refused_either_way) {
         there.attach(zeros(gibibyte));
         auto refused = workers.execute(std::move(there));
         const auto large_request = co_await failure_of(std::move(refused));
-        BOOST_TEST(large_request.errc() == errc::frame_too_large);
+        BOOST_TEST(large_request.kind() == errc::frame_too_large);
         BOOST_TEST(contains(large_request.info().detail, "limits.frame_bytes, which is 67108864"));
 
         request back = request("zeros").arg("count", gibibyte);
         auto failing = workers.execute(std::move(back));
         const auto large_result = co_await failure_of(std::move(failing));
-        BOOST_TEST(large_result.errc() == errc::remote_error);
+        BOOST_TEST(large_result.kind() == errc::remote_error);
         BOOST_TEST(large_result.info().remote_type == "skep.ResultTooLarge");
 
         const auto after = co_await pid_of(workers);

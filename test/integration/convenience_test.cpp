@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(lets_exceptions_of_main_out_after_the_shutdown) {
         });
         BOOST_ERROR("no exception");
     } catch (const error& e) {
-        BOOST_TEST(e.errc() == errc::remote_error);
+        BOOST_TEST(e.kind() == errc::remote_error);
     }
 }
 
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(lets_out_why_the_pool_could_not_start) {
         skep::run(config, main);
         BOOST_ERROR("no exception");
     } catch (const error& e) {
-        BOOST_TEST(e.errc() == errc::start_failed);
+        BOOST_TEST(e.kind() == errc::start_failed);
     }
     BOOST_TEST(!began);
     config.queue.limit = 1u << 30;
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(futures_callbacks_and_deferred_operations) {
         try {
             std::rethrow_exception(problem);
         } catch (const error& e) {
-            failure.set_value(make_error_code(e.errc()).message());
+            failure.set_value(make_error_code(e.kind()).message());
         }
     });
     BOOST_TEST(failure.get_future().get() == "the worker has no such command");
@@ -328,7 +328,7 @@ BOOST_AUTO_TEST_CASE(arguments_that_are_no_object) {
         try {
             co_await workers.execute("echo", std::move(list));
         } catch (const error& e) {
-            refused = e.errc() == errc::invalid_request && is_callers_fault(e);
+            refused = e.kind() == errc::invalid_request && is_callers_fault(e);
         }
         BOOST_TEST(refused);
     });

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_lease_is_lost_with_its_worker_and_the_pool_heals) {
         BOOST_TEST(is_lost);
         auto running = held.execute("count");
         const auto problem = co_await failure_of(std::move(running));
-        BOOST_TEST((problem.errc() == errc::worker_lost));
+        BOOST_TEST((problem.kind() == errc::worker_lost));
         auto next = co_await workers.checkout();
         const auto anew = co_await count(next);
         BOOST_TEST(anew == 1);

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(beyond_its_hard_limit_it_is_ended_behind_a_prefix_that_stay
         try {
             co_await swell(workers, 128);
         } catch (const error& failure) { // it may be ended before it answers
-            BOOST_TEST((failure.errc() == errc::worker_lost));
+            BOOST_TEST((failure.kind() == errc::worker_lost));
         }
         auto replaced = [&]() -> asio::awaitable<bool> {
             const auto now = co_await workers.status();

@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(what_one_pool_suffers_does_not_touch_the_others) {
             auto starting = manager.start();
             co_await std::move(starting);
         } catch (const error& failure) {
-            BOOST_TEST(failure.errc() == errc::start_failed);
+            BOOST_TEST(failure.kind() == errc::start_failed);
             problem = failure.what();
         }
         BOOST_TEST(problem.find("bad: ") != std::string::npos, problem);
@@ -94,10 +94,10 @@ BOOST_AUTO_TEST_CASE(a_pool_that_failed_to_start_is_tried_again_while_the_others
         pool_manager manager(context, std::move(config));
         auto failing = failure_of(manager.start());
         const auto failure = co_await std::move(failing);
-        BOOST_TEST(failure.errc() == errc::start_failed);
+        BOOST_TEST(failure.kind() == errc::start_failed);
         auto calling = failure_of(manager.execute(request("echo").arg("value", 1).pool("late")));
         const auto refusal = co_await std::move(calling);
-        BOOST_TEST(refusal.errc() == errc::start_failed);
+        BOOST_TEST(refusal.kind() == errc::start_failed);
         const std::string text = refusal.what();
         BOOST_TEST(text.find("No such file") != std::string::npos, text);
         BOOST_TEST(text.find("start() first") == std::string::npos, text);
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_shutdown_while_a_pool_is_to_be_tried_again) {
         BOOST_TEST(report.clean());
         auto waiting = failure_of(manager.ready());
         const auto late = co_await std::move(waiting);
-        BOOST_TEST((late.errc() == errc::shutting_down || late.errc() == errc::start_failed));
+        BOOST_TEST((late.kind() == errc::shutting_down || late.kind() == errc::start_failed));
     });
 }
 
@@ -142,12 +142,12 @@ BOOST_AUTO_TEST_CASE(ready_fails_with_a_pool_that_is_not_tried_again) {
         pool_manager manager(context, std::move(config));
         auto early = failure_of(manager.ready());
         const auto too_early = co_await std::move(early);
-        BOOST_TEST(too_early.errc() == errc::not_started);
+        BOOST_TEST(too_early.kind() == errc::not_started);
         auto failing = failure_of(manager.start());
         co_await std::move(failing);
         auto waiting = failure_of(manager.ready(100)); // more than there will ever be of "good"
         const auto failure = co_await std::move(waiting);
-        BOOST_TEST(failure.errc() == errc::start_failed);
+        BOOST_TEST(failure.kind() == errc::start_failed);
         BOOST_TEST(failure.info().pool == "bad");
         auto ending = manager.shutdown();
         co_await std::move(ending);
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(max_workers_is_shared_in_the_order_of_the_configuration_bey
         BOOST_TEST(status.at(1).desired == 1u);
         auto growing = failure_of(manager.get("b").resize({2, 3}));
         const auto refusal = co_await std::move(growing);
-        BOOST_TEST(refusal.errc() == errc::invalid_config);
+        BOOST_TEST(refusal.kind() == errc::invalid_config);
         auto shrinking = manager.get("a").resize({1, 1});
         co_await std::move(shrinking);
         // The places of surplus workers are free once these have ended.

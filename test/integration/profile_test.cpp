@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_script_that_is_not_thread_safe_says_so) {
         pool workers(context.get_executor(), config);
         auto starting = workers.start();
         const auto failure = co_await failure_of(std::move(starting));
-        BOOST_TEST(failure.errc() == errc::start_failed);
+        BOOST_TEST(failure.kind() == errc::start_failed);
         BOOST_TEST(contains(failure.what(), "the pool wants 4 calls at once in threads of one process"));
         BOOST_TEST(contains(failure.what(), "skep.Worker(thread_safe=True)"));
         co_await workers.shutdown();

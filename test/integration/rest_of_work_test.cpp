@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(subscribers_of_a_pool) {
     auto call_late = [&]() -> asio::awaitable<void> {
         auto calling = workers.execute("echo");
         const auto refusal = co_await failure_of(std::move(calling));
-        BOOST_TEST((refusal.errc() == errc::shutting_down));
+        BOOST_TEST((refusal.kind() == errc::shutting_down));
         auto are_told = [&] { return told >= before + 2; };
         const bool both = co_await eventually(are_told);
         BOOST_TEST(both);

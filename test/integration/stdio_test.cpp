@@ -74,7 +74,7 @@ asio::awaitable<void> use(pool& workers) {
     co_await workers.execute(std::move(call));
     call = request("fail").arg("message", "as it should");
     const auto problem = co_await failure_of(workers.execute(std::move(call)));
-    BOOST_TEST(problem.errc() == errc::remote_error);
+    BOOST_TEST(problem.kind() == errc::remote_error);
 
     call = request("environment").arg("name", "SKEP_WORKER");
     const auto name = co_await value_of(workers, std::move(call));
@@ -222,9 +222,9 @@ BOOST_AUTO_TEST_CASE(what_comes_instead_of_an_answer_costs_the_call_alone) {
                     BOOST_TEST(answer.value.is_null());
                 } catch (const error& failure) {
                     const bool is_expected =
-                        failure.errc() == errc::worker_lost || failure.errc() == errc::timeout ||
-                        failure.errc() == errc::remote_error || failure.errc() == errc::poisonous_request ||
-                        failure.errc() == errc::no_worker || failure.errc() == errc::queue_timeout;
+                        failure.kind() == errc::worker_lost || failure.kind() == errc::timeout ||
+                        failure.kind() == errc::remote_error || failure.kind() == errc::poisonous_request ||
+                        failure.kind() == errc::no_worker || failure.kind() == errc::queue_timeout;
                     BOOST_TEST(is_expected, lie << ": " << failure.what());
                     BOOST_TEST(is_plain(failure.what()), lie << ": " << failure.what());
                 }
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(what_dies_in_the_middle_takes_its_worker_along) {
         const auto far = co_await pid_of(workers);
         auto call = request("echo").arg("value", "and now die here");
         const auto problem = co_await failure_of(workers.execute(std::move(call)));
-        BOOST_TEST(problem.errc() == errc::worker_lost);
+        BOOST_TEST(problem.kind() == errc::worker_lost);
         check_mentions(problem, "exit code 255");
         const bool gone = co_await is_gone(far);
         BOOST_TEST(gone);
@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(what_hangs_is_found_by_pings) {
         const auto far = co_await pid_of(workers);
         auto call = request("echo").arg("value", "hang here").timeout(200ms);
         const auto problem = co_await failure_of(workers.execute(std::move(call)));
-        BOOST_TEST(problem.errc() == errc::timeout);
+        BOOST_TEST(problem.kind() == errc::timeout);
         const bool gone = co_await is_gone(far);
         BOOST_TEST(gone);
         const auto next = co_await pid_of(workers);
@@ -412,7 +412,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_ends_is_replaced) {
     with_pool(over_ssh(server, stdio_pool()), [](pool& workers) -> asio::awaitable<void> {
         auto call = request("die");
         const auto problem = co_await failure_of(workers.execute(std::move(call)));
-        BOOST_TEST(problem.errc() == errc::worker_lost);
+        BOOST_TEST(problem.kind() == errc::worker_lost);
         const auto next = co_await pid_of(workers);
         BOOST_TEST(next > 0);
     });

@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(what_came_before_a_crash_is_delivered) {
         }
         BOOST_TEST(received == 20);
         BOOST_REQUIRE(failure);
-        BOOST_TEST(failure->errc() == errc::worker_lost);
+        BOOST_TEST(failure->kind() == errc::worker_lost);
     });
 }
 
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(many_streams_of_random_consumers_and_killed_workers) {
                     }
                 }
             } catch (const error& failure) {
-                BOOST_TEST(failure.errc() == errc::worker_lost);
+                BOOST_TEST(failure.kind() == errc::worker_lost);
             }
             ++ended;
         };

@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(an_error_that_python_does_not_catch_is_the_calls) {
     with_pool(tool_pool(), [](pool& workers) -> asio::awaitable<void> {
         auto call = asking("nothing");
         const auto failure = co_await failure_of(workers.execute(std::move(call)));
-        BOOST_TEST((failure.errc() == errc::remote_error));
+        BOOST_TEST((failure.kind() == errc::remote_error));
         BOOST_TEST(failure.info().remote_type == "skep.HostError");
     });
 }
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_dies_while_it_waits) {
                               [](tool_call) -> asio::awaitable<tool_reply> { co_return tool_reply(); });
         auto call = request("ask_and_die").arg("name", "die");
         const auto failure = co_await failure_of(workers.execute(std::move(call)));
-        BOOST_TEST((failure.errc() == errc::worker_lost));
+        BOOST_TEST((failure.kind() == errc::worker_lost));
     });
 }
 
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_given_up_stops_waiting_for_its_tool) {
         workers.register_tool("wait", wait_for_ever);
         auto call = request("cleans_up").arg("name", "wait").timeout(300ms);
         const auto failure = co_await failure_of(workers.execute(std::move(call)));
-        BOOST_TEST((failure.errc() == errc::timeout));
+        BOOST_TEST((failure.kind() == errc::timeout));
         const auto cleanups = co_await workers.execute<int>("cleanups");
         BOOST_TEST(cleanups == 1);
         const auto now = co_await workers.status();
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_pool_shuts_down_while_a_tool_runs) {
         using namespace asio::experimental::awaitable_operators;
         auto both = std::move(waiting) && std::move(ending);
         const auto outcome = co_await std::move(both);
-        BOOST_TEST((std::get<0>(outcome).errc() == errc::shutting_down));
+        BOOST_TEST((std::get<0>(outcome).kind() == errc::shutting_down));
     });
 }
 

@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(structs_can_take_the_place_of_json) {
         arguments.value.clear();
         auto failing = workers.execute<label>("echo", arguments);
         const auto failure = co_await failure_of(std::move(failing));
-        BOOST_TEST(failure.errc() == errc::type_mismatch);
+        BOOST_TEST(failure.kind() == errc::type_mismatch);
         BOOST_TEST(contains(failure.info().detail, "not an object (it is of kind array)"));
     });
 }
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_mistake_of_the_callers_has_a_code_and_data) {
                 request("refuse").arg("code", "bad_image").arg("message", "not an image").arg("data", data);
             auto failing = workers.execute(std::move(call));
             const auto e = co_await failure_of(std::move(failing));
-            BOOST_TEST(e.errc() == errc::remote_error);
+            BOOST_TEST(e.kind() == errc::remote_error);
             BOOST_TEST(is_callers_fault(e));
             BOOST_TEST(e.info().remote_type == "skep.Error");
             BOOST_TEST(e.info().remote_code == "bad_image");

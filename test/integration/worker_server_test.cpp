@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(an_empty_awaitable_is_an_error_of_its_call_or_hook) {
         for (const char* const command : {"empty", "empty_number", "empty_typed"}) {
             auto call = request(command).arg("a", 1).arg("b", 2);
             const auto failure = co_await failure_of_call(workers, std::move(call));
-            BOOST_TEST(failure.errc() == errc::remote_error);
+            BOOST_TEST(failure.kind() == errc::remote_error);
             BOOST_TEST(contains(failure.info().remote_message, "the handler returned an empty awaitable"),
                        failure.what());
         }
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(errors) {
     with_pool(cpp_pool(), [](pool& workers) -> asio::awaitable<void> {
         auto call = request("fail").arg("message", "why");
         auto failure = co_await failure_of_call(workers, std::move(call));
-        BOOST_TEST(failure.errc() == errc::remote_error);
+        BOOST_TEST(failure.kind() == errc::remote_error);
         BOOST_TEST(failure.info().remote_type == "std::runtime_error");
         BOOST_TEST(failure.info().remote_message == "why");
         call = request("fail").arg("how", "caller");
@@ -137,13 +137,13 @@ BOOST_AUTO_TEST_CASE(errors) {
         BOOST_TEST(is_callers_fault(failure));
         call = request("fail").arg("how", "number");
         failure = co_await failure_of_call(workers, std::move(call));
-        BOOST_TEST(failure.errc() == errc::remote_error);
+        BOOST_TEST(failure.kind() == errc::remote_error);
         call = request("no_such_command");
         failure = co_await failure_of_call(workers, std::move(call));
-        BOOST_TEST(failure.errc() == errc::unknown_command);
+        BOOST_TEST(failure.kind() == errc::unknown_command);
         call = request("add").arg("a", "text").arg("b", 2);
         failure = co_await failure_of_call(workers, std::move(call));
-        BOOST_TEST(failure.errc() == errc::invalid_arguments);
+        BOOST_TEST(failure.kind() == errc::invalid_arguments);
         BOOST_TEST(contains(failure.what(), "/a"));
         co_await expect_unharmed(workers);
     });
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_call_is_cancelled_in_the_worker) {
         for (const char* const command : {"slow", "block"}) { // one that waits, and one that looks
             auto call = request(command).arg("ms", 100'000).timeout(200ms);
             const auto failure = co_await failure_of_call(workers, std::move(call));
-            BOOST_TEST(failure.errc() == errc::timeout);
+            BOOST_TEST(failure.kind() == errc::timeout);
         }
         const auto count = co_await cleanups(workers);
         BOOST_TEST(count == 1);
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(a_start_hook_that_fails_fails_the_start) {
         pool workers(context.get_executor(), cpp_pool({"start_fails"}));
         auto starting = workers.start();
         const auto failure = co_await failure_of(std::move(starting));
-        BOOST_TEST(failure.errc() == errc::start_failed);
+        BOOST_TEST(failure.kind() == errc::start_failed);
         BOOST_TEST(contains(failure.what(), "no model"));
         BOOST_TEST(contains(failure.what(), "exit code 1"));
         co_await workers.shutdown();
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(its_successor_knows_how_a_worker_ended) {
     with_pool(quick(cpp_pool()), [](pool& workers) -> asio::awaitable<void> {
         auto call = request("crash");
         const auto failure = co_await failure_of_call(workers, std::move(call));
-        BOOST_TEST(failure.errc() == errc::worker_lost);
+        BOOST_TEST(failure.kind() == errc::worker_lost);
         BOOST_TEST((failure.info().exit_kind == exit_class::abort));
         const auto previous = co_await workers.execute<std::string>("previous_exit");
         BOOST_TEST(previous == "abort");
@@ -314,7 +314,7 @@ BOOST_AUTO_TEST_CASE(a_handler_calls_tools_of_its_host) {
         BOOST_TEST(answer == 42);
         call = request("ask").arg("name", "refuse").arg("args", json::object());
         const auto refused = co_await failure_of_call(workers, std::move(call));
-        BOOST_TEST((refused.errc() == errc::remote_error));
+        BOOST_TEST((refused.kind() == errc::remote_error));
         BOOST_TEST(contains(refused.what(), "no longer here"));
         co_await expect_unharmed(workers);
     });

@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_timeout_out_of_range_is_refused) {
     asio::io_context context;
     pool workers(context, basic_pool(1));
     BOOST_CHECK_EXCEPTION(prometheus_collector(workers, 2min), error, [](const error& problem) {
-        return problem.errc() == errc::invalid_config &&
+        return problem.kind() == errc::invalid_config &&
                std::string(problem.what()).find("timeout") != std::string::npos;
     });
 }

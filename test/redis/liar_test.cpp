@@ -51,7 +51,7 @@ std::size_t peak_memory() {
 
 asio::awaitable<std::string> what_fails(session_store& store) {
     const auto failure = co_await failure_of(store.get("a"));
-    BOOST_TEST(failure.errc() == errc::session_backend_failed);
+    BOOST_TEST(failure.kind() == errc::session_backend_failed);
     co_return failure.what();
 }
 
@@ -67,7 +67,7 @@ struct program {
                     std::rethrow_exception(problem);
                 }
             } catch (const error& failure) {
-                codes.push_back(failure.errc());
+                codes.push_back(failure.kind());
             }
         };
         asio::co_spawn(context, std::move(operation),
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(an_update_against_a_server_that_always_refuses_it_ends) {
         });
         redis_service service(context, liar.options());
         const auto failure = co_await failure_of(service.store.update("a", count_up));
-        BOOST_TEST(failure.errc() == errc::session_backend_failed);
+        BOOST_TEST(failure.kind() == errc::session_backend_failed);
         BOOST_TEST(contains(failure.what(), "others have changed the session 10000 times meanwhile"));
     });
 }

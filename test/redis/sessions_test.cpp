@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(sessions_are_changed_and_removed) {
         const bool was_touched = co_await store.touch("a");
         BOOST_TEST((was_removed && !was_removed_again && !was_touched));
         const auto failure = co_await failure_of(store.update("a", count_up));
-        BOOST_TEST(failure.errc() == errc::session_not_found);
+        BOOST_TEST(failure.kind() == errc::session_not_found);
         const auto stats = co_await store.stats();
         BOOST_TEST(stats.current == 0u);
     });
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(an_insertion_takes_expired_sessions_off_the_index_though_it
         co_await service.store.create("a");
         server.ask("ZADD skep:index 1 expired");
         const auto failure = co_await failure_of(service.store.create("b"));
-        BOOST_TEST(failure.errc() == errc::session_quota_exceeded);
+        BOOST_TEST(failure.kind() == errc::session_quota_exceeded);
         const auto stats = co_await service.store.stats();
         BOOST_TEST((stats.current == 1u && stats.expired == 1u));
     });
@@ -324,7 +324,7 @@ BOOST_AUTO_TEST_CASE(what_no_script_stores_is_not_taken_for_a_session) {
             const auto good = server.ask("HGET skep:session:a " + field);
             server.ask("HSET skep:session:a " + bad);
             const auto failure = co_await failure_of(service.store.peek("a"));
-            BOOST_TEST(failure.errc() == errc::session_backend_failed, bad);
+            BOOST_TEST(failure.kind() == errc::session_backend_failed, bad);
             server.ask(good.empty() ? "HDEL skep:session:a " + field
                                     : "HSET skep:session:a " + field + " '" + good + "'");
         }
@@ -449,13 +449,13 @@ BOOST_AUTO_TEST_CASE(the_quota_is_that_of_all_services_together) {
         co_await other.store.create("b");
         co_await one.store.create("c", brief);
         const auto failure = co_await failure_of(other.store.create("d"));
-        BOOST_TEST(failure.errc() == errc::session_quota_exceeded);
+        BOOST_TEST(failure.kind() == errc::session_quota_exceeded);
         BOOST_TEST(contains(failure.what(), "3 of 3"));
         co_await other.store.create("a"); // is there
         co_await pause(110ms);
         co_await other.store.create("d"); // in the place of the one that expired
         const auto once_more = co_await failure_of(one.store.create("e"));
-        BOOST_TEST(once_more.errc() == errc::session_quota_exceeded);
+        BOOST_TEST(once_more.kind() == errc::session_quota_exceeded);
         const auto stats = co_await other.store.stats();
         BOOST_TEST((stats.current == 3u && stats.expired == 1u));
     });
@@ -466,7 +466,7 @@ BOOST_AUTO_TEST_CASE(what_json_cannot_hold_is_refused) {
         redis_service service(context, server.options());
         auto infinite = session_data().metadata("x", std::numeric_limits<double>::infinity());
         const auto failure = co_await failure_of(service.store.create("a", infinite));
-        BOOST_TEST(failure.errc() == errc::invalid_session);
+        BOOST_TEST(failure.kind() == errc::invalid_session);
         json::value deep = "core";
         for (int i = 0; i < 199; ++i) {
             deep = json::array{std::move(deep)};
@@ -477,7 +477,7 @@ BOOST_AUTO_TEST_CASE(what_json_cannot_hold_is_refused) {
         BOOST_TEST((found->metadata() == deepest.metadata()));
         auto too_deep = session_data().metadata("x", json::array{deep});
         const auto refused = co_await failure_of(service.store.create("b", too_deep));
-        BOOST_TEST(refused.errc() == errc::invalid_session);
+        BOOST_TEST(refused.kind() == errc::invalid_session);
     });
 }
 

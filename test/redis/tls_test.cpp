@@ -86,7 +86,7 @@ int connections_to(const redis_process& server) {
 asio::awaitable<std::string> refusal_at(asio::io_context& context, redis_options where) {
     redis_service service(context, where);
     const auto failure = co_await failure_of(service.store.get("a"));
-    BOOST_TEST(failure.errc() == errc::session_backend_failed);
+    BOOST_TEST(failure.kind() == errc::session_backend_failed);
     co_return failure.what();
 }
 
@@ -95,7 +95,7 @@ std::string refusal_of(const redis_options& options) {
     try {
         const redis_sessions sessions(context.get_executor(), options);
     } catch (const error& failure) {
-        BOOST_TEST(failure.errc() == errc::invalid_config);
+        BOOST_TEST(failure.kind() == errc::invalid_config);
         return failure.info().detail;
     }
     return "";
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(a_url_says_where_the_server_is) {
             redis_options::from_url(wrong);
             BOOST_ERROR("accepted: " << wrong);
         } catch (const error& failure) {
-            BOOST_TEST(failure.errc() == errc::invalid_config);
+            BOOST_TEST(failure.kind() == errc::invalid_config);
             BOOST_TEST(contains(failure.what(), "the URL of Redis: "), failure.what());
             BOOST_TEST(!contains(failure.what(), "sec"), failure.what());
         }

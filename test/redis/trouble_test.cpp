@@ -23,7 +23,7 @@ void command(const redis_process& server, const std::string& words) {
 
 /// Fails the test unless the operation failed for a reason that `cause` is part of.
 void expect_failed(const error& failure, const std::string& cause) {
-    BOOST_TEST(failure.errc() == errc::session_backend_failed);
+    BOOST_TEST(failure.kind() == errc::session_backend_failed);
     BOOST_TEST(contains(failure.what(), cause), failure.what());
 }
 
@@ -284,7 +284,7 @@ BOOST_AUTO_TEST_CASE(a_wait_can_be_cancelled) {
         auto is_over = [&] { return failure.has_value(); };
         const bool ended = co_await eventually(is_over, 1s);
         BOOST_REQUIRE(ended);
-        BOOST_TEST(failure->errc() == errc::cancelled);
+        BOOST_TEST(failure->kind() == errc::cancelled);
         server.thaw();
         const auto found = co_await service.store.get("a"); // and not what the other was answered
         BOOST_TEST(!found.has_value());
@@ -330,7 +330,7 @@ BOOST_AUTO_TEST_CASE(options_have_rules) {
         try {
             const redis_sessions sessions(context.get_executor(), options);
         } catch (const error& failure) {
-            BOOST_TEST(failure.errc() == errc::invalid_config);
+            BOOST_TEST(failure.kind() == errc::invalid_config);
             return failure.info().detail;
         }
         return "";

@@ -243,7 +243,7 @@ void oracle::on_aborted(call_record& call) {
 }
 
 void oracle::on_error(call_record& call, const error& failure) {
-    const auto code = failure.errc();
+    const auto code = failure.kind();
     world_.trace(call.token + " ends with: " + name_of(code));
     call.code = code;
     call.was_denied = failure.info().detail.find("not retried, as too many calls were") != std::string::npos;
@@ -288,7 +288,7 @@ bool oracle::has_crashed_workers(const call_record& call) const {
 
 /// What may be the matter, and whether it was.
 void oracle::check_code(const call_record& call, const error& failure) {
-    const auto code = failure.errc();
+    const auto code = failure.kind();
     const auto unless = [&](bool possible) {
         if (!possible && !out_of_memory()) {
             wrong(about(call) + " ended with '" + failure.what() + "', which cannot be");
@@ -370,7 +370,7 @@ bool oracle::is_to_be_drained(const call_record& call) const {
 
 /// Not before its time, and for a reason.
 void oracle::check_time(const call_record& call, const error& failure) {
-    const auto code = failure.errc();
+    const auto code = failure.kind();
     const bool deadline_passed = world_.now() >= call.deadline();
     const bool queue_time_passed = world_.now() >= after_limit(call.submitted, call.queue_timeout);
     const bool by_worker = code == errc::timeout && was_answered_with(call, code);

@@ -82,7 +82,7 @@ void oracle::on_checkout_failed(lease_record& lease, const error* failure) {
     }
     const bool time_passed = world_.now() >= after_limit(lease.submitted, lease.queue_timeout);
     bool is_possible = false;
-    switch (failure->errc()) {
+    switch (failure->kind()) {
     case errc::cancelled: is_possible = lease.cancelled.has_value(); break;
     case errc::queue_timeout:
     case errc::no_worker: is_possible = time_passed; break;

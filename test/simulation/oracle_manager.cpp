@@ -164,7 +164,7 @@ void oracle::on_wait_ended(std::uint64_t number, const error* problem) {
         wrong("somebody who waited for workers was not told why there are none: " +
               std::string(problem->what()));
     }
-    if (problem != nullptr && !may_fail_wait(problem->errc())) {
+    if (problem != nullptr && !may_fail_wait(problem->kind())) {
         wrong("somebody who waited for " + std::to_string(ended.count) +
               " workers was told: " + problem->what());
     }

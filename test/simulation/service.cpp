@@ -156,7 +156,7 @@ asio::awaitable<void> service::start() {
         problem = std::current_exception();
     }
     const auto failure = pools_.front().judge().on_operation_ended("the start of all pools", problem);
-    const bool is_told = !problem || (failure && failure->errc() == errc::start_failed);
+    const bool is_told = !problem || (failure && failure->kind() == errc::start_failed);
     if (is_told) {
         const spared_by_faults here;
         what.problem = failure ? "\n" + failure->info().detail : "";
@@ -219,7 +219,7 @@ void service::check_failed_wait(const wait& ended, const error& failure) {
     const spared_by_faults here;
     const bool may_be = std::any_of(pools_.begin(), pools_.end(), [&](auto& each) {
         const bool is_of_it = failure.info().pool.empty() || failure.info().pool == each.name();
-        return is_of_it && each.judge().may_fail_wait(failure.errc());
+        return is_of_it && each.judge().may_fail_wait(failure.kind());
     });
     if (!may_be && world_.failed_allocations() == 0) {
         wrong("somebody who waited for " + std::to_string(ended.count) +

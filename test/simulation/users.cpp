@@ -87,9 +87,9 @@ void users::start(duration when) {
             [this](const error* problem) {
                 if (problem == nullptr) {
                     oracle_.on_started();
-                } else if (problem->errc() == errc::cancelled) {
+                } else if (problem->kind() == errc::cancelled) {
                     oracle_.on_start_failed(); // which nobody will hear of
-                } else if (problem->errc() == errc::start_failed) {
+                } else if (problem->kind() == errc::start_failed) {
                     oracle_.on_start_failed();
                     oracle_.check_start_failure("a start", *problem);
                     if (manager_ == nullptr && world_.chance.chance(0.7)) {

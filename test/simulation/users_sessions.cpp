@@ -43,7 +43,7 @@ void users::bind_session(duration when) {
                 auto binding = of.bind_session(session, worker, static_cast<affinity_mode>(which % 3));
                 co_await std::move(binding);
             } catch (const error& problem) {
-                refusal = problem.errc();
+                refusal = problem.kind();
             }
             oracle_.on_bound(session, worker, asked, refusal);
             if (pool_ == nullptr) { // it was destroyed meanwhile
@@ -90,7 +90,7 @@ asio::awaitable<void> users::create_session(std::string id) {
     } catch (const error& refused) {
         failure = refused;
     }
-    if (failure && failure->errc() != errc::session_quota_exceeded) {
+    if (failure && failure->kind() != errc::session_quota_exceeded) {
         throw error(*failure);
     }
     if (failure) {
@@ -127,7 +127,7 @@ asio::awaitable<void> users::update_session(std::string id) {
         oracle_.store().on_updated(changed);
     } catch (const change_failed&) {
     } catch (const error& failure) {
-        is_gone = failure.errc() == errc::session_not_found;
+        is_gone = failure.kind() == errc::session_not_found;
         if (!is_gone) {
             throw;
         }

@@ -36,7 +36,7 @@ private:
         ++woken;
     }
     void put_failure(lazy_error&& given) override {
-        failed = given.errc();
+        failed = given.kind();
         ++woken;
     }
     void forget() noexcept override {}

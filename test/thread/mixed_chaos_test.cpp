@@ -94,7 +94,7 @@ private:
 
     /// Whether the memory of its session is lost.
     bool note(const error& failure) {
-        const auto code = failure.errc();
+        const auto code = failure.kind();
         const bool is_doomed = session_.starts_with("doomed");
         if (code == errc::poisonous_request && is_doomed) {
             ++tally_.refused;
@@ -180,7 +180,7 @@ private:
             const auto answer = co_await std::move(running);
             take_visit(answer.value);
         } catch (const error& failure) {
-            is_refused = failure.errc() == errc::invalid_request;
+            is_refused = failure.kind() == errc::invalid_request;
             if (!is_refused) {
                 throw;
             }

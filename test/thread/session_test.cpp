@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(the_quota_holds_and_every_session_is_accounted_for) {
             }
             default: try { co_await store.create(std::move(id));
                 } catch (const error& failure) {
-                    beyond += failure.errc() == errc::session_quota_exceeded ? 0 : 1;
+                    beyond += failure.kind() == errc::session_quota_exceeded ? 0 : 1;
                 }
             }
         }

@@ -42,7 +42,7 @@ public:
 
 private:
     void check(const result<reply>& answer, int number) {
-        const bool is_expected = answer ? answer->value == number : answer.error().errc() == errc::cancelled;
+        const bool is_expected = answer ? answer->value == number : answer.error().kind() == errc::cancelled;
         surprises_ += is_expected && strand_.running_in_this_thread() ? 0 : 1;
         ++outcomes_;
     }

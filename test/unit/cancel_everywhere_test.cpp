@@ -311,7 +311,7 @@ private:
                 std::rethrow_exception(problem_);
             }
         } catch (const error& failure) {
-            BOOST_TEST(failure.errc() == errc::cancelled);
+            BOOST_TEST(failure.kind() == errc::cancelled);
         } catch (const boost::system::system_error&
                      failure) { // between two operations: the caller's own coroutine
             BOOST_TEST(failure.code() == asio::error::operation_aborted);

@@ -543,7 +543,7 @@ BOOST_AUTO_TEST_CASE(session_stores) {
     auto found = store.get("s", as_result(asio::use_future)); // on a thread of the system's
     BOOST_TEST(!found.get().value());
     auto refused = store.get("", as_result(asio::use_future));
-    BOOST_TEST(refused.get().error().errc() == errc::invalid_session);
+    BOOST_TEST(refused.get().error().kind() == errc::invalid_session);
 }
 
 BOOST_AUTO_TEST_CASE(managers) {
@@ -577,7 +577,7 @@ BOOST_AUTO_TEST_CASE(each_type_of_cancellation) {
             errc of_queued{};
             const auto record = [](errc& target) {
                 return [&target](const result<reply>& outcome) {
-                    target = outcome ? errc() : outcome.error().errc();
+                    target = outcome ? errc() : outcome.error().kind();
                 };
             };
             pool.facade().execute(
@@ -614,7 +614,7 @@ BOOST_AUTO_TEST_CASE(a_failure_as_a_result) {
                           as_result([&](result<reply> outcome) { third = std::move(outcome); }));
     pool.play();
     BOOST_REQUIRE(second.has_value());
-    BOOST_TEST(second->error().errc() == errc::pool_saturated);
+    BOOST_TEST(second->error().kind() == errc::pool_saturated);
     BOOST_CHECK_THROW(second->value(), error);
     BOOST_REQUIRE(third.has_value());
     BOOST_TEST(third->value().value == 7);

@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(every_code_has_its_own_message) {
         BOOST_TEST((text == ec.message() || text.starts_with(ec.message() + "; ")), text);
         BOOST_TEST(ec.message().size() < 90u, "a short phrase, not advice: " << ec.message());
         BOOST_TEST(!contains(ec.message(), ";"));
-        BOOST_TEST((error(static_cast<errc>(code), {}).errc() == static_cast<errc>(code)));
+        BOOST_TEST((error(static_cast<errc>(code), {}).kind() == static_cast<errc>(code)));
         BOOST_TEST(error(static_cast<errc>(code), {}).info().detail == ec.message());
         messages.insert(ec.message());
     }
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(the_workers_code_may_blame_the_caller) {
     info.remote_data = {{"secret", 1}};
     const error failure(errc::remote_error, info);
     BOOST_TEST(is_callers_fault(failure));
-    BOOST_TEST(!retryable(failure.errc()));
+    BOOST_TEST(!retryable(failure.kind()));
     BOOST_TEST(failure.what() ==
                std::string("the worker's code raised an exception: skep.Error 'bad_image': not an image"));
 }

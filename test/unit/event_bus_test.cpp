@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_wait_can_be_cancelled_and_goes_on_afterwards) {
         try {
             std::rethrow_exception(problem);
         } catch (const error& cancelled) {
-            failure = cancelled.errc();
+            failure = cancelled.kind();
         }
     };
     asio::co_spawn(it.context, stream.next(), asio::bind_cancellation_slot(cancel.slot(), on_end));

@@ -369,7 +369,7 @@ BOOST_AUTO_TEST_CASE(names_of_callers_have_at_most_256_bytes) {
         try {
             encode_call(call, limit_options());
         } catch (const error& refused) {
-            BOOST_TEST((refused.errc() == errc::invalid_request));
+            BOOST_TEST((refused.kind() == errc::invalid_request));
             return refused.info().detail;
         }
         return std::string("it was encoded");

@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_on_its_way_as_the_pool_fails_is_completed_wi
     errc code{};
     auto waiting = request("waiting").session("s").correlation_id(odd_name);
     pool.facade().execute(std::move(waiting), as_result([&](const result<reply>& outcome) {
-                              code = outcome ? errc() : outcome.error().errc();
+                              code = outcome ? errc() : outcome.error().kind();
                           }));
     pool.run_until_idle();
     const no_memory_for refusal(odd_name_length);
@@ -441,7 +441,7 @@ BOOST_AUTO_TEST_CASE(as_an_error_is_made_leaves_its_code) {
         told.emplace(failure.to_error());
     } catch (const std::bad_alloc&) {}
     BOOST_REQUIRE(told);
-    BOOST_TEST(told->errc() == errc::timeout);
+    BOOST_TEST(told->kind() == errc::timeout);
     BOOST_TEST(failure.to_error().info().detail == odd_text);
 }
 

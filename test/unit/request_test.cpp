@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(an_option_without_effect_is_refused_by_name) {
             refuse_options_without_effect(call, "blue", kind);
             return {};
         } catch (const error& failure) {
-            BOOST_TEST((failure.errc() == errc::invalid_request));
+            BOOST_TEST((failure.kind() == errc::invalid_request));
             BOOST_TEST(failure.info().command == "f");
             return failure.info().detail;
         }

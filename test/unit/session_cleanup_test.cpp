@@ -72,7 +72,7 @@ void cancel_after(int turns, Operation operation) {
     context.run();
     BOOST_REQUIRE(problem);
     BOOST_CHECK_EXCEPTION(std::rethrow_exception(problem), error,
-                          [](const error& failure) { return failure.errc() == errc::cancelled; });
+                          [](const error& failure) { return failure.kind() == errc::cancelled; });
 }
 
 } // namespace
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_cleanup_that_is_cancelled_as_it_sweeps_ends_as_cancelled)
     context.run();
     BOOST_REQUIRE(problem);
     BOOST_CHECK_EXCEPTION(std::rethrow_exception(problem), error,
-                          [](const error& failure) { return failure.errc() == errc::cancelled; });
+                          [](const error& failure) { return failure.kind() == errc::cancelled; });
 }
 
 namespace {
@@ -218,7 +218,7 @@ struct full_of_living {
 BOOST_AUTO_TEST_CASE(a_new_session_takes_the_place_of_an_expired_one_however_many_live) {
     full_of_living of(true);
     BOOST_TEST(complete(of.store.create("new")).id() == "new");
-    BOOST_TEST((failure_of_complete(of.store.create("beyond")).errc() == errc::session_quota_exceeded));
+    BOOST_TEST((failure_of_complete(of.store.create("beyond")).kind() == errc::session_quota_exceeded));
 }
 
 BOOST_AUTO_TEST_CASE(a_search_for_a_place_can_be_cancelled) {

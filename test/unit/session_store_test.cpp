@@ -56,10 +56,10 @@ struct trial {
         return complete(store.update(id, std::move(change)));
     }
     errc failure_of_create(const std::string& id, session_data initial = {}) {
-        return failure_of_complete(store.create(id, std::move(initial))).errc();
+        return failure_of_complete(store.create(id, std::move(initial))).kind();
     }
     errc failure_of_update(const std::string& id, std::function<void(session_data&)> change) {
-        return failure_of_complete(store.update(id, std::move(change))).errc();
+        return failure_of_complete(store.update(id, std::move(change))).kind();
     }
 
     manual_time time;
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(programs_are_put_read_and_deleted, Place, places) 
     for (const auto& failure : {failure_of_complete(of.store.put_program("b", "p", 1)),
                                 failure_of_complete(of.store.get_program("b", "p")),
                                 failure_of_complete(of.store.delete_program("b", "p"))}) {
-        BOOST_TEST((failure.errc() == errc::session_not_found));
+        BOOST_TEST((failure.kind() == errc::session_not_found));
     }
 }
 
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_quota_holds_for_what_lives, Place, places) {
     of.create("b");
     of.create("c");
     const auto failure = failure_of_complete(of.store.create("d"));
-    BOOST_TEST((failure.errc() == errc::session_quota_exceeded));
+    BOOST_TEST((failure.kind() == errc::session_quota_exceeded));
     BOOST_TEST(failure.what() ==
                "too many sessions: 3 of 3; remove or forget some, let them expire sooner, or "
                "raise session_options::quota or affinity.limit");
@@ -364,7 +364,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(ids_have_a_rule, Place, places) {
               failure_of_complete(of.store.peek(bad)), failure_of_complete(of.store.touch(bad)),
               failure_of_complete(of.store.remove(bad)),
               failure_of_complete(of.store.update(bad, change_nothing))}) {
-            BOOST_TEST((failure.errc() == errc::invalid_session));
+            BOOST_TEST((failure.kind() == errc::invalid_session));
         }
     }
     for (const auto& good : {std::string("\0", 1), std::string(256, 'x'), std::string("\xc3\xa4")}) {
@@ -411,7 +411,7 @@ BOOST_AUTO_TEST_CASE(options_are_checked) {
         try {
             const session_store store(options);
         } catch (const error& failure) {
-            BOOST_TEST((failure.errc() == errc::invalid_config));
+            BOOST_TEST((failure.kind() == errc::invalid_config));
             return std::string(failure.what());
         }
         return std::string("accepted");

@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(an_update_that_is_always_too_late_ends) {
     const auto backend = std::make_shared<odd_sessions>();
     session_store store({}, backend);
     const auto failure = failure_of_complete(store.update("s", [](session_data&) {}));
-    BOOST_TEST((failure.errc() == errc::session_backend_failed));
+    BOOST_TEST((failure.kind() == errc::session_backend_failed));
     check_mentions(failure.what(), "update: others have changed the session 10000 times meanwhile");
     BOOST_TEST(backend->finds == 10'000u);
 }

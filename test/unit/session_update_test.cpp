@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(an_update_of_one_that_goes_meanwhile_fails) {
     shared_server shared;
     complete(shared.store.create("a"));
     shared.before_replacements([&] { complete(shared.neighbour.remove("a")); });
-    BOOST_TEST((failure_of_complete(shared.store.update("a", count)).errc() == errc::session_not_found));
+    BOOST_TEST((failure_of_complete(shared.store.update("a", count)).kind() == errc::session_not_found));
 }
 
 BOOST_AUTO_TEST_CASE(an_update_never_reaches_a_session_that_came_after_its_own) {
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(an_update_that_never_succeeds_can_be_cancelled) {
     context.run();
     BOOST_REQUIRE(problem);
     BOOST_CHECK_EXCEPTION(std::rethrow_exception(problem), error,
-                          [](const error& failure) { return failure.errc() == errc::cancelled; });
+                          [](const error& failure) { return failure.kind() == errc::cancelled; });
     BOOST_TEST(attempts == 5);
     BOOST_TEST((complete(shared.neighbour.get("a"))->metadata() == json::object{{"n", 5}}));
 }
@@ -139,7 +139,7 @@ struct cancellable_update {
         context.run();
         BOOST_REQUIRE(problem);
         BOOST_CHECK_EXCEPTION(std::rethrow_exception(problem), error,
-                              [](const error& failure) { return failure.errc() == errc::cancelled; });
+                              [](const error& failure) { return failure.kind() == errc::cancelled; });
     }
 
     session_store store;
@@ -180,9 +180,9 @@ BOOST_AUTO_TEST_CASE(an_update_can_be_cancelled_while_others_have_their_turn) {
 BOOST_AUTO_TEST_CASE(what_a_backend_throws_reaches_the_caller) {
     shared_server shared;
     shared.connection->on_arrival = [](const std::string&) { throw error(errc::unavailable, {}); };
-    BOOST_TEST((failure_of_complete(shared.store.get("a")).errc() == errc::unavailable));
-    BOOST_TEST((failure_of_complete(shared.store.update("a", count)).errc() == errc::unavailable));
-    BOOST_TEST((failure_of_complete(shared.store.create("a")).errc() == errc::unavailable));
+    BOOST_TEST((failure_of_complete(shared.store.get("a")).kind() == errc::unavailable));
+    BOOST_TEST((failure_of_complete(shared.store.update("a", count)).kind() == errc::unavailable));
+    BOOST_TEST((failure_of_complete(shared.store.create("a")).kind() == errc::unavailable));
     shared.connection->on_arrival = nullptr;
     BOOST_TEST(complete(shared.store.stats()).created == 0u);
 }

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_call_of_a_tool_in_the_lease_of_its_service) {
                 auto inner = pool.held.execute(foreign_lease::call_of_session());
                 co_await std::move(inner);
             } catch (const error& failure) {
-                refusal = failure.errc();
+                refusal = failure.kind();
             }
             co_return tool_reply();
         };

@@ -50,7 +50,7 @@ public:
             auto running = calls.execute(what_);
             co_await std::move(running);
         } catch (const error& problem) {
-            failure = problem.errc();
+            failure = problem.kind();
         }
     }
 

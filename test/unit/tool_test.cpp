@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_cannot_be_sent_is_an_error) {
 BOOST_AUTO_TEST_CASE(names_have_a_rule_and_are_taken_once) {
     asking pool;
     pool.facade().register_tool("add", add);
-    const auto is_invalid = [](const error& refusal) { return refusal.errc() == errc::invalid_config; };
+    const auto is_invalid = [](const error& refusal) { return refusal.kind() == errc::invalid_config; };
     BOOST_CHECK_EXCEPTION(pool.facade().register_tool("add", add), error, is_invalid);
     BOOST_CHECK_EXCEPTION(pool.facade().register_tool("a b", add), error, is_invalid);
     BOOST_CHECK_EXCEPTION(pool.facade().register_tool("", add), error, is_invalid);
@@ -469,7 +469,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_would_wait_for_a_place_of_its_own_lease_is_refu
     const auto id = pool.worker(0).take_call();
     pool.ask(id, 1, "tool");
     BOOST_REQUIRE(refusal.has_value());
-    BOOST_TEST(refusal->errc() == errc::tool_cycle);
+    BOOST_TEST(refusal->kind() == errc::tool_cycle);
     check_mentions(refusal->what(), "outer -> tool tool -> inner");
     pool.worker(0).reply(id);
     pool.run_until_idle();

@@ -72,7 +72,7 @@ std::string misfit(const std::string& text) {
     try {
         static_cast<void>(value_as<T>(json::parse(text)));
     } catch (const error& failure) {
-        BOOST_TEST((failure.errc() == errc::type_mismatch));
+        BOOST_TEST((failure.kind() == errc::type_mismatch));
         return std::regex_replace(failure.info().detail, std::regex("value is "), "");
     }
     return "fits";
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(arguments_that_are_no_object_are_refused_and_nothing_is_cha
         call.args(std::vector<int>{1, 2});
         BOOST_ERROR("it was taken");
     } catch (const error& failure) {
-        BOOST_TEST((failure.errc() == errc::invalid_request));
+        BOOST_TEST((failure.kind() == errc::invalid_request));
         BOOST_TEST(failure.info().command == "classify");
     }
     BOOST_TEST(call.args() == json::parse(R"({"top": 3})"));
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_does_not_fit_is_told_with_call_and_worker) {
                    std::string("the value does not fit the type it was to become: at /score: not a "
                                "number (it is of kind bool) [command 'classify', worker p/3#1, "
                                "attempt 2]"));
-        BOOST_TEST(!retryable(failure.errc()));
+        BOOST_TEST(!retryable(failure.kind()));
         BOOST_TEST(!is_callers_fault(failure));
     }
 }
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(what_execute_throws_comes_through) {
         }
     } calls;
     BOOST_CHECK_EXCEPTION(result_of(calls.execute<int>("x")), error,
-                          [](const error& failure) { return failure.errc() == errc::pool_saturated; });
+                          [](const error& failure) { return failure.kind() == errc::pool_saturated; });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

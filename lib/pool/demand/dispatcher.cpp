@@ -63,7 +63,7 @@ void dispatcher::refuse_unsendable(call& unsendable_call) {
     try {
         std::rethrow_exception(std::exchange(unsendable_call.refusal, nullptr));
     } catch (const error& refusal) {
-        open_.fail(unsendable_call, refusal.errc(), refusal.info());
+        open_.fail(unsendable_call, refusal.kind(), refusal.info());
     } catch (const std::bad_alloc&) {
         open_.fail(unsendable_call, errc::out_of_memory);
     } catch (const std::exception& problem) {

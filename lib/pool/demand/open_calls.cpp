@@ -127,8 +127,8 @@ void open_calls::end_abandoned(call& abandoned_call) {
 }
 
 void open_calls::break_off(call& broken_call, const error& cause) noexcept {
-    count_failure(cause.errc());
-    record_end(broken_call, context_.now(), cause.errc());
+    count_failure(cause.kind());
+    record_end(broken_call, context_.now(), cause.kind());
     broken_call.state = call_state::done;
     sessions_.end_use(broken_call);
     broken_call.sink->put_failure(lazy_error(cause));

@@ -83,7 +83,7 @@ public:
 
     /// Returns the failure of the worker that failed last; empty detail without a failure.
     const error_info& last_failure() const noexcept { return last_failure_.info(); }
-    errc last_failure_code() const noexcept { return last_failure_.errc(); }
+    errc last_failure_code() const noexcept { return last_failure_.kind(); }
 
     /// The same, worded as the cause of another error.
     error_info last_cause() const;

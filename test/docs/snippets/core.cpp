@@ -15,7 +15,7 @@ namespace http = boost::beast::http;
 using skep::errc;
 
 http::status status_of(const skep::error& failure) {
-    const auto code = failure.errc();
+    const auto code = failure.kind();
     return is_callers_fault(failure)     ? http::status::bad_request
            : code == errc::timeout       ? http::status::gateway_timeout
            : code == errc::shutting_down ? http::status::service_unavailable
@@ -29,7 +29,7 @@ boost::asio::awaitable<void> ask(skep::pool& pool, skep::request call) {
         std::cout << answer.value << '\n';
     } catch (const skep::error& failure) {
         std::cerr << failure.what() << '\n'; // the whole story, for the log
-        if (failure.errc() == skep::errc::remote_error) {
+        if (failure.kind() == skep::errc::remote_error) {
             const auto& info = failure.info();
             std::cerr << info.remote_type << ": " << info.remote_message << '\n' << info.remote_traceback;
             if (!info.remote_code.empty()) { // raised by skep.Error

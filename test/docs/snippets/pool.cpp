@@ -91,7 +91,7 @@ void without_a_coroutine(skep::pool& pool, skep::request call) {
 
 boost::asio::awaitable<void> shed_load(skep::pool& pool, skep::request call) {
     const auto answer = co_await pool.execute(std::move(call), skep::as_result);
-    if (!answer && answer.error().errc() == skep::errc::pool_saturated) {
+    if (!answer && answer.error().kind() == skep::errc::pool_saturated) {
         std::cout << "busy\n"; // nothing was thrown
     }
 }
