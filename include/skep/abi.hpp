@@ -8,8 +8,7 @@
 
 #include <skep/export.hpp>
 
-#include <boost/asio/detail/config.hpp>
-#include <boost/asio/detail/thread_info_base.hpp> // has the default of the cache's size
+#include <boost/asio/awaitable.hpp> // defines the settings, and the default size of the recycling cache
 #include <boost/version.hpp>
 
 // Further settings of the kind in export.hpp.

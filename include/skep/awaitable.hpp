@@ -2,30 +2,15 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 /// @file
-/// Declares Asio's awaitable without including Asio. A header that only stores or passes on functions with an
-/// awaitable result, for example in a std::function, needs no more. A source that defines, assigns or calls
-/// such a function includes
-/// Asio, before or after this header, or a header of skep that does: <skep/pool.hpp>, <skep/run.hpp>,
-/// <skep/skep.hpp>.
-///
-/// Spell the type boost::asio::awaitable<T, boost::asio::any_io_executor>. This is Asio's awaitable<T>: only
-/// Asio may declare the default of the second parameter.
+/// The type of Asio's coroutines, for headers that name a function with an awaitable result. Pure code may
+/// include this header, and no header of Asio.
 
 #pragma once
 
+#include <boost/asio/awaitable.hpp> // lint: allow layer because pure code stores functions that return one
+
 #include <stdexcept>
 #include <string>
-
-#pragma GCC visibility push(default) // as Asio declares them
-namespace boost::asio {
-
-class any_io_executor;
-
-template <typename T, typename Executor>
-class awaitable;
-
-} // namespace boost::asio
-#pragma GCC visibility pop
 
 namespace skep::detail {
 
