@@ -227,6 +227,29 @@ def queue(with_):
     yield Comparison(sides, figures, with_.rounds(5))
 
 
+def forms(with_):
+    """One C++ worker with 64 calls in flight: co_await beside a callback."""
+    load = (with_.echo_worker(), "capacity=64", "callers=64", f"calls={with_.pick(300_000, 30_000)}")
+    sides = {form: with_.skep("forms", f"form={form}", *load) for form in ("await", "callback")}
+    figures = [
+        Figure("callback: throughput", "calls/s", "callback", "calls_per_s", [("co_await", "await", "calls_per_s")]),
+        Figure("callback: host CPU per call", "us", "callback", "cpu_us", [("co_await", "await", "cpu_us")]),
+    ]
+    yield Comparison(sides, figures, with_.rounds(7))
+
+
+def refusals(with_):
+    """Calls that a full queue refuses, by the form of the operation: under overload, that is the normal case."""
+    calls = f"calls={with_.pick(100_000, 10_000)}"
+    sides = {form: with_.skep("refusals", f"form={form}", calls) for form in ("await", "result", "callback")}
+    versus = [("co_await, which throws", "await", "refusal_ns")]
+    figures = [
+        Figure("refusal: co_await with as_result", "ns", "result", "refusal_ns", versus),
+        Figure("refusal: callback with as_result", "ns", "callback", "refusal_ns", versus),
+    ]
+    yield Comparison(sides, figures, with_.rounds(7))
+
+
 def sessions(with_):
     """Sessions in this process: one among many, and a clean-up of many that have expired beside many that live."""
     sizes = (1_000, 1_000_000)
@@ -331,6 +354,8 @@ CASES = {
     "streams": streams,
     "working-set": working_set,
     "queue": queue,
+    "forms": forms,
+    "refusals": refusals,
     "sessions": sessions,
     "start": start,
     "idle": idle,

@@ -15,6 +15,8 @@ int main(int count, char** values) {
                      {"attachments", measure_attachments},
                      {"streams", measure_streams},
                      {"queue", measure_queue},
+                     {"forms", measure_forms},
+                     {"refusals", measure_refusals},
                      {"schedulers", measure_schedulers},
                      {"sessions", measure_sessions},
                      {"session-cleanup", measure_session_cleanup},

@@ -32,6 +32,12 @@ figures measure_streams(const arguments& args);
 /// waiters=: CPU nanoseconds per waiter to enqueue, to cancel and to time out.
 figures measure_queue(const arguments& args);
 
+/// form=await or callback, callers=, calls=: calls per second, and host CPU time of a call in microseconds.
+figures measure_forms(const arguments& args);
+
+/// form=await, result or callback, calls=: CPU nanoseconds of the host per call that a full queue refuses.
+figures measure_refusals(const arguments& args);
+
 /// workers=: CPU nanoseconds per pick of each scheduler, and of the host per call.
 figures measure_schedulers(const arguments& args);
 
