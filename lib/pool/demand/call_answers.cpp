@@ -84,7 +84,7 @@ void call_answers::on_remote_error(worker& sender, call& answered_call, error_me
 
 /// Drops the answer to an abandoned call. The worker has room again.
 void call_answers::on_late_answer(worker& sender, call& answered_call) {
-    ++open_.counters().late_answers;
+    open_.count_late_answer();
     open_.end_abandoned(answered_call);
     room_.serve(sender);
 }
@@ -112,7 +112,9 @@ void call_answers::retry_or_fail(worker& leaver, const lost_call_notice& notice)
     const bool may_go_elsewhere = !lost.is_leased() && !is_lost_in_session;
     const auto verdict = losses_.judge(notice, may_go_elsewhere, cause, now);
     if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
-        open_.counters().retries_denied += verdict.budget_is_spent ? 1 : 0;
+        if (verdict.budget_is_spent) {
+            open_.count_denied_retry();
+        }
         const bool refused = verdict.fate == call_fate::refuse;
         info.detail += refused ? "" : why_not_again(lost, leaver, may_go_elsewhere, verdict.budget_is_spent);
         open_.fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(info));

@@ -27,16 +27,16 @@ dispatcher::dispatcher(const worker_surroundings& surroundings)
       timeouts_(context_, room_, open_) {}
 
 void dispatcher::submit(call& new_call, bool may_grow) {
-    ++open_.counters().submitted;
+    open_.count_submitted();
     accept(new_call);
     if (new_call.state == call_state::queued) {
-        ++open_.counters().waited;
+        open_.count_waiting();
         refuse_if_cycle(new_call, may_grow);
     }
 }
 
 void dispatcher::refuse(call& new_call, errc code, error_info cause) {
-    ++open_.counters().submitted;
+    open_.count_submitted();
     if (new_call.refusal) {
         refuse_unsendable(new_call);
     } else {
@@ -291,7 +291,7 @@ void dispatcher::cancel(call& cancelled_call, asio::cancellation_type type) {
 }
 
 void dispatcher::begin_reset(call& new_call, const lease_claim& lease) {
-    ++open_.counters().submitted;
+    open_.count_submitted();
     receive(new_call);
     begin(new_call, lease, new_call.submitted);
 }

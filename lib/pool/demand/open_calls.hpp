@@ -88,7 +88,12 @@ public:
     /// Returns the total time that workers have spent on calls.
     duration work_done(time_point now) noexcept { return running_.work_done(now); }
 
-    pool_counters& counters() noexcept { return counters_; }
+    // Counts an event that another part of the pool sees.
+    void count_submitted() noexcept { ++counters_.submitted; }
+    void count_waiting() noexcept { ++counters_.waited; }
+    void count_late_answer() noexcept { ++counters_.late_answers; }
+    void count_denied_retry() noexcept { ++counters_.retries_denied; }
+
     const pool_counters& counters() const noexcept { return counters_; }
     void report(pool_metrics& metrics) const { figures_.report(metrics); }
 
