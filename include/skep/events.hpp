@@ -35,8 +35,7 @@ namespace skep {
 namespace events {
 
 /// A worker changed its state. Every call that takes the last free place moves the worker from ready to busy,
-/// and later back:
-/// `metadata` then holds the call's `command`, `correlation_id` and `session`.
+/// and later back: `metadata` then holds the call's `command`, `correlation_id` and `session`.
 struct worker_transition {
     static constexpr std::string_view name = "worker.transition";
     worker_id worker;
@@ -155,7 +154,7 @@ struct ping_sent {
 struct pong_received {
     static constexpr std::string_view name = "heartbeat.pong_received";
     worker_id worker;
-    /// Time since the ping. If more than eight pings were unanswered: time since one of the last eight pings.
+    /// Time since the ping, or since one of the last eight pings if the ping is older than these.
     duration latency{};
 };
 

@@ -123,11 +123,9 @@ public:
     /// - invalid_request: the lease was given back before the call.
     /// - cancelled: the lease was given back during the call.
     /// - session_worker_unavailable: the affinity is `strict_queue`, and another worker serves the call's
-    /// session. The
-    ///   session stays with that worker.
+    ///   session. The session stays with that worker.
     /// - worker_busy: the affinity is `strict_fail_fast`, and another worker serves the call's session, or
-    /// the leased worker
-    ///   serves it and the lease has no free place.
+    ///   the leased worker serves the session and the lease has no free place.
     ///
     /// Cancellation: as for pool::execute().
     using call_interface::execute;

@@ -52,11 +52,11 @@ concept token_beside = !std::convertible_to<Token, Other>;
 /// no memory.
 /// Thread safety: several threads may start operations of one pool at once. Moving, assigning and destroying
 /// the pool object must not race with operations.
-/// Errors: every operation throws skep::error. Exception: in a coroutine that is already cancelled, Asio
-/// itself throws boost::system::system_error with asio::error::operation_aborted from the co_await; the
-/// operation has not begun then.
-/// Memory: an operation fails with errc::out_of_memory if the caller's side lacks memory, or if the frame of
-/// a call lacks memory. A worker whose message is too large for the host's memory is ended, and its calls end
+/// Errors: a failed operation throws skep::error. In a coroutine that is already cancelled, a co_await does
+/// not begin the operation: Asio itself throws boost::system::system_error with
+/// asio::error::operation_aborted.
+/// Memory: an operation fails with errc::out_of_memory if memory is short on the caller's side, or for the
+/// message of a call. A worker whose message is too large for the host's memory is ended, and its calls end
 /// with errc::worker_lost. The pool's own needs are small. A pool that lacks memory for its own needs fails:
 /// every call and checkout ends with errc::out_of_memory, the workers are killed with their process groups,
 /// and status() shows pool_phase::failed. Later calls fail at once. start() may be called again; a
@@ -83,10 +83,10 @@ public:
     /// Lifetime: as for other Asio objects, the pool's execution context must outlive the pool, and the
     /// context of a caller must outlive the caller's calls, also if it is a separate context. The safe order
     /// is: await shutdown(), let the coroutines that use the pool end, destroy the pool, then destroy the
-    /// contexts, the pool's own last. A context that is destroyed before a pool on it first ends the pool's
-    /// processes and threads. The destruction blocks for at most two seconds for each process that does not
-    /// end. Coroutines that wait for the pool are then destroyed with their own context, without being
-    /// resumed.
+    /// contexts, the pool's own last. A context destroyed too early, before a pool on it, first ends the
+    /// pool's processes and threads. The destruction blocks for at most two seconds for each process that
+    /// does not end. Coroutines that wait for the pool are then destroyed with their own context, without
+    /// being resumed.
     ~pool() override;
 
     pool(pool&&) noexcept;
@@ -246,7 +246,7 @@ public:
         return begin<pool_metrics>(detail::operations::metrics, std::forward<CompletionToken>(token));
     }
 
-    /// Takes one worker, or the whole pool, out of service without an end of processes. Returns when the
+    /// Takes one worker, or the whole pool, out of service, and keeps the processes. Returns when the
     /// present calls are answered. Meanwhile calls wait in the queue, within their own limits. Workers that
     /// come up in a suspended pool are suspended. A suspended worker is not probed or recycled automatically;
     /// shutdown() ends suspended workers like all others. Idempotent.
@@ -265,7 +265,7 @@ public:
     }
 
     /// Undoes suspend(). A suspend() that still waits ends with cancelled. Idempotent.
-    /// Errors and cancellation: as suspend().
+    /// Errors: as suspend(). Cancellation: hardly any effect, as the operation is one hop.
     boost::asio::awaitable<void> resume(worker_id id);
     template <class CompletionToken>
     auto resume(worker_id id, CompletionToken&& token) {
@@ -277,10 +277,9 @@ public:
         return begin<void>(detail::operations::resume_all, std::forward<CompletionToken>(token));
     }
 
-    /// Probes the health of one worker now, regardless of the routine probes: as soon as the worker has a
-    /// free place, between two calls. A suspended worker is probed after resume(). The result has the usual
-    /// consequences of a probe (see health_check_options). Returns the result; a failed probe is no error:
-    /// see probe_result::passed.
+    /// Probes the health of one worker as soon as the worker has a free place, regardless of the routine
+    /// probes. A suspended worker is probed after resume(). The result has the usual consequences of a probe
+    /// (see health_check_options). Returns the result; a failed probe is no error: see probe_result::passed.
     /// Errors: unknown_worker (no such worker is up, or the worker left meanwhile), unknown_command (the
     /// worker has no health check: see health_check_options), not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the probe goes on.

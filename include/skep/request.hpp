@@ -72,8 +72,8 @@ public:
     /// call with affinity() and without session() fails with invalid_request.
     request& affinity(affinity_mode mode) &;
 
-    /// Sets the pool of a pool_manager that runs the call. Default: the manager's default pool. A pool of
-    /// another name fails the call with invalid_request.
+    /// Sets the pool of a pool_manager that runs the call. Default: the manager's default pool. A pool
+    /// rejects calls for other pools with invalid_request.
     request& pool(std::string name) &;
 
     /// Limits the whole call: waiting, dispatch and execution. 0 = no limit. Default:
@@ -81,7 +81,7 @@ public:
     /// pool_config::request_timeout.
     request& timeout(duration limit) &;
 
-    /// Limits the wait for each chunk of a stream. Only time in which the worker may send a chunk counts. 0 =
+    /// Limits the wait for each chunk of a stream. Pauses while the worker awaits the consumer or a tool. 0 =
     /// no limit. Default: command_options::idle_timeout of the command in pool_config::commands, or else
     /// pool_config::stream.idle_timeout. A call that is no stream fails with invalid_request.
     request& idle_timeout(duration limit) &;

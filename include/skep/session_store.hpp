@@ -140,7 +140,6 @@ public:
     /// Stores `worker` as the session's last_worker_id(), and restarts the idle time of the session. Pools
     /// with this store do so for every call and every pool::bind_session(). Does not bind the session to that
     /// worker. Returns false if no unexpired session has that id.
-    /// Errors and cancellation: as touch().
     awaitable<bool> record_worker(std::string id, worker_id worker);
     template <class CompletionToken>
     auto record_worker(std::string id, worker_id worker, CompletionToken&& token) {
@@ -182,8 +181,8 @@ public:
     }
 
     /// Frees the memory of expired sessions. Returns their number. Works in slices of much less than a
-    /// millisecond, and yields to the executor between slices. The owner of the store calls this function
-    /// every session_options::cleanup_interval; sessions expire without it, too.
+    /// millisecond, and yields to the executor between slices. Call this function every cleanup_interval; a
+    /// pool_manager does so for its store. Sessions expire without it, too.
     /// Cancellation: sessions that were already swept stay swept.
     /// Complexity: linear in the expired sessions plus the sessions that will expire within an eighth of
     /// their ttl.
