@@ -42,7 +42,7 @@ boost::asio::awaitable<void> classify(skep::pool& pool, picture_facts picture) {
 }
 
 boost::asio::awaitable<void> greet_one(skep::pool& pool, std::string name) {
-    auto call = skep::request("greet").arg("name", name).queue_timeout(0s); // waits as long as it takes
+    auto call = skep::request("greet").arg("name", name).queue_timeout(0s); // no separate limit on the wait
     const auto answer = co_await pool.execute(std::move(call));
     std::cout << answer.as<std::string>() << '\n';
 }
