@@ -123,8 +123,7 @@ struct restart_options {
 
     /// Restart intensity: the most unplanned ends of workers within `window`. If there are more and no worker
     /// is left, the pool becomes unavailable: calls fail at once, and one worker at a time is tried, the
-    /// first after
-    /// `open_time`, until one comes up. 0..1,000,000; 0 = five per worker, at least ten.
+    /// first after `open_time`, until one comes up. 0..1,000,000; 0 = five per worker, at least ten.
     std::size_t limit = 0;
     duration window = std::chrono::seconds(30);    ///< 10 ms..24 h
     duration open_time = std::chrono::seconds(30); ///< 1 ms..24 h

@@ -14,8 +14,8 @@
 namespace skep {
 
 /// Runs a program around one pool: starts the pool, runs `main(pool)` to its end, and shuts the pool down,
-/// however
-/// `main` ended. Blocks the calling thread and runs everything on it, in an io_context of its own. `main`
+/// however `main` ended. Blocks the calling thread and runs everything on it, in an io_context of its own.
+/// `main`
 /// runs on the executor of this io_context.
 ///
 /// Signals: the first SIGINT or SIGTERM starts a drain. Waits of `main` end by cancellation (total), except

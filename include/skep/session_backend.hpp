@@ -82,9 +82,8 @@ public:
     virtual awaitable<std::optional<session>> find(std::string id, session_access access) = 0;
 
     /// Replaces the data of the session by `data` and touches the session, if its version is still the
-    /// version of
-    /// `old_session`. Otherwise does nothing. Gives the session a new version that no session with that id
-    /// has had before, including removed sessions.
+    /// version of `old_session`. Otherwise does nothing. Gives the session a new version that no session with
+    /// that id has had before, including removed sessions.
     virtual awaitable<session_replacement> replace(session old_session, session_data data) = 0;
 
     /// Does the same as find(id, session_access::touch) without returning the data. Returns false if no

@@ -104,8 +104,8 @@ struct worker_outcome {
 /// pool does not lead to stopped.
 SKEP_API worker_state terminal_state(const worker_outcome& outcome) noexcept;
 
-/// One entry of a worker's history. Successive changes between ready and busy share one entry with
-/// the data of the last change and the number of changes.
+/// One entry of a worker's history. Successive changes between ready and busy share one entry with the data
+/// of the last change and the number of changes.
 struct transition {
     worker_state from;                        ///< the old state
     worker_state to;                          ///< the new state

@@ -27,8 +27,7 @@ public:
 
     /// Runs `work` on `executor`, and calls `on_answer(std::optional<T>)` on the strand; an empty optional
     /// stands for an exception. Never calls it if the runner is closed first. Another thread may destroy
-    /// `on_answer`, so
-    /// `on_answer` must not own objects of the strand.
+    /// `on_answer`, so `on_answer` must not own objects of the strand.
     template <class T, class Handler>
     void ask(const asio::any_io_executor& executor, asio::awaitable<T> work, Handler on_answer) {
         auto deliver = [runner = shared_from_this(), on_answer = std::move(on_answer)](

@@ -20,9 +20,8 @@ namespace skep {
 class restart_intensity {
 public:
     /// `most`: the ends tolerated in the window; 0 = any number. A trial is abandoned after
-    /// options.open_time, or after
-    /// `start_limit` if longer. The limit must not be shorter than a start may take: the result of an
-    /// abandoned trial is ignored.
+    /// options.open_time, or after `start_limit` if longer. The limit must not be shorter than a start may
+    /// take: the result of an abandoned trial is ignored.
     restart_intensity(std::size_t most, const restart_options& options,
                       duration start_limit = std::chrono::minutes(1));
 

@@ -35,8 +35,7 @@ struct scaling_decision {
 /// The scaler grows at once in two cases:
 /// - Callers have waited for the target delay. Grows to as many workers as the present calls need.
 /// - The utilisation, averaged over an interval, is above `up`. Grows to as many workers as bring the
-/// utilisation to
-///   the middle between `down` and `up`.
+///   utilisation to the middle between `down` and `up`.
 ///
 /// Workers already starting count in both cases, so that one burst never overshoots.
 ///

@@ -24,8 +24,7 @@ public:
     redis_server(const asio::any_io_executor& executor, redis_options options);
 
     /// Sends a command, and returns its reply, which is not a refusal. Throws error: session_backend_failed,
-    /// with
-    /// `operation` and the cause in its text (one cause is the limit of waiting operations); cancelled.
+    /// with `operation` and the cause in its text (one cause is the limit of waiting operations); cancelled.
     static asio::awaitable<redis_reply> ask(ptr self, std::string_view operation, std::string command);
 
     /// Closes the connection soon, and rejects further commands. Afterwards no object of the server is left

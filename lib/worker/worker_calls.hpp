@@ -53,8 +53,7 @@ public:
     bool is_leased() const noexcept { return reserved() > 0; }
 
     /// Sends the call. If assign() throws (out of memory), the worker stays intact, and has the call unless
-    /// the call's
-    /// `id` is 0.
+    /// the call's `id` is 0.
     void assign(call& next, time_point now);
 
     /// Sends a call that the pool does not know of. The answer goes straight to the call's sink. The call

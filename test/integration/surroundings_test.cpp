@@ -49,8 +49,7 @@ asio::awaitable<json::object> variables_of(pool& workers) {
 }
 
 /// What the worker tells of a pool that is made here and runs in a thread of its own, after `meanwhile()`
-/// here and
-/// `prepare()` there; the second time by its replacement, which must have the same.
+/// here and `prepare()` there; the second time by its replacement, which must have the same.
 json::object seen_by_worker(
     const pool_config& config, const std::function<void()>& meanwhile,
     const std::function<void()>& prepare = [] {}) {
