@@ -125,8 +125,9 @@ public:
         return begin<void>(detail::operations::ready, std::forward<CompletionToken>(token), count);
     }
 
-    /// Runs one call and returns its answer. The request is encoded on the caller's executor. Each call ends
-    /// with exactly one reply or error.
+    /// Runs one call and returns its answer. call_interface has the overloads: a request, a command with
+    /// arguments, and each of them with an answer of a type T. The request is encoded on the caller's executor.
+    /// Each call ends with exactly one reply or error.
     ///
     /// A call that a dead worker had not received is sent to another worker. A call that the dead worker had
     /// received is sent again only if request::idempotent is set, as pool_config::retry says. A call whose

@@ -164,7 +164,7 @@ public:
         return std::move(metadata(key, boost::json::value_from(value)));
     }
 
-    /// Returns the command.
+    /// Returns the command. Each getter returns the value that was set; without one, an empty value.
     const std::string& command() const noexcept { return command_; }
     const boost::json::value& args() const noexcept { return args_; }
     /// Returns the attachments in the order of attach().
