@@ -29,7 +29,7 @@ enum class errc {
     remote_error,       ///< the worker's code raised an exception: see error_info::remote_*
     unknown_command,    ///< the worker has no such command (the text lists them), or no health check to probe
     invalid_arguments,  ///< the command does not take these arguments; the text lists its parameters
-    invalid_request,    ///< the request cannot be encoded (arguments not an object, NaN); nothing was sent
+    invalid_request,    ///< the request cannot be encoded, or has an option without effect; nothing was sent
     frame_too_large,    ///< the encoded request exceeds the frame limit; nothing was sent
     spawn_failed,       ///< the worker process could not be created; the text names the step and its cause
     startup_timeout,    ///< the worker did not complete its handshake in time

@@ -126,7 +126,7 @@ public:
     }
 
     /// Runs one call and returns its answer. call_interface has the overloads: a request, a command with
-    /// arguments, and each of them with an answer of a type T. The request is encoded on the caller's executor.
+    /// arguments, and each for an answer of a type T. The request is encoded on the caller's executor.
     /// Each call ends with exactly one reply or error.
     ///
     /// A call that a dead worker had not received is sent to another worker. A call that the dead worker had

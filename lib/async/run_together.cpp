@@ -40,7 +40,11 @@ public:
         caller_ = std::move(caller);
         try {
             forward_cancellation();
-            execute_with_retry(strand_, [self = shared_from_this()] { self->run(); });
+            execute_with_retry(strand_, [self = shared_from_this()] {
+                if (self) { // null in a retry, if the strand has taken the function already
+                    self->run();
+                }
+            });
         } catch (...) { // out of memory
             caller_.fail(lazy_error(std::current_exception()));
         }
@@ -94,9 +98,12 @@ private:
         }
     }
 
+    /// A part ends later: its end is posted. Without memory for the post, the part goes on.
     void cancel(asio::cancellation_type type) {
-        for (auto& each : signals_) { // posted: each part ends later
-            each.emit(type);
+        for (auto& each : signals_) {
+            try {
+                each.emit(type);
+            } catch (const std::bad_alloc&) {}
         }
     }
 

@@ -15,8 +15,8 @@ namespace asio = boost::asio;
 enum class on_part_failure { go_on, cancel_others };
 
 /// Runs the parts concurrently, and returns when all have ended. Throws the exception of the first part that
-/// failed. A cancellation of the caller cancels each part. Unlike a parallel group of Asio, it completes
-/// without allocating memory.
+/// failed. A cancellation of the caller cancels each part. Unlike a parallel group of Asio, it allocates no
+/// memory in order to tell the caller.
 asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> parts, on_part_failure policy);
 
 } // namespace skep

@@ -48,7 +48,7 @@ explanation explain(errc code) noexcept {
     case errc::remote_error: return {"the worker's code raised an exception"};
     case errc::unknown_command: return {"the worker has no such command"};
     case errc::invalid_arguments: return {"the command does not take these arguments"};
-    case errc::invalid_request: return {"the request cannot be encoded"};
+    case errc::invalid_request: return {"the request is invalid"};
     case errc::frame_too_large:
         return {"the request is too large to send", "send less at a time or raise limits.frame_bytes"};
     case errc::spawn_failed: return {"the worker process could not be created"};
@@ -193,7 +193,7 @@ std::string compose(errc code, const error_info& info) {
     std::string text;
     text.reserve(usual_length);
     text += what;
-    if (!info.detail.empty()) {
+    if (!info.detail.empty() && info.detail != what) {
         text += ": " + info.detail;
     }
     text += remote_story(code, info);

@@ -63,7 +63,7 @@ std::string call_outcomes::shortage() const {
         return "the pool is suspended";
     }
     const auto& workers = parts_.workers;
-    if (workers.ready() == 0 && !parts_.supervision.last_failure().detail.empty()) {
+    if (workers.ready() == 0 && parts_.supervision.has_failure()) {
         return parts_.supervision.last_cause().detail;
     }
     const auto idle = workers.out_of_rotation();

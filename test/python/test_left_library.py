@@ -5,6 +5,7 @@ import select
 import signal
 import sys
 import threading
+import types
 import unittest
 import unittest.mock
 
@@ -130,6 +131,8 @@ class LeftLibrary(HostCase):
             self.assertFalse(hasattr(select, "epoll"))
             self.assertIs(sys.modules["select"], select)
             patched.assert_not_called()
+        with unittest.mock.patch.dict(sys.modules, {"select": types.ModuleType("select")}):
+            self.assertTrue(interpreter._unpatched("select")["poll"]())
 
     def test_eventlet(self):
         module = unittest.mock.Mock(is_monkey_patched=lambda name: name == "thread")

@@ -201,6 +201,17 @@ BOOST_AUTO_TEST_CASE(a_wait_in_vain_names_the_workers_that_take_no_calls) {
     check_mentions(other->text(), "the pool is suspended");
 }
 
+BOOST_AUTO_TEST_CASE(a_wait_for_the_first_worker_names_no_failure) {
+    manual_pool pool(plain_config());
+    pool.runtime().on_start = [](fake_worker&) {}; // it takes its time
+    const auto started = pool.start();
+    const auto call = pool.execute(request("work"));
+    pool.advance(5s);
+    BOOST_TEST(!started->done);
+    BOOST_TEST(call->problem.has_value());
+    check_mentions(call->text(), "1 of 1 workers take no calls: they are degraded, suspended or not up");
+}
+
 BOOST_AUTO_TEST_CASE(workers_are_not_all_at_their_probes_together) {
     probed_pool pool(plain_config(4));
     std::size_t most = 0;

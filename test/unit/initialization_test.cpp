@@ -324,6 +324,22 @@ BOOST_AUTO_TEST_CASE(its_calls_reach_that_worker_alone_and_no_other_does) {
     BOOST_TEST(pool->status().workers.at(0).completed == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(none_of_its_calls_has_an_option_without_effect) {
+    guided_pool pool;
+    std::string problem;
+    pool.delegate().at_ready = [&](worker_id, call_interface& calls) -> asio::awaitable<void> {
+        try {
+            auto loading = calls.execute(request("load").idle_timeout(1s));
+            co_await std::move(loading);
+        } catch (const error& failure) {
+            problem = failure.what();
+        }
+    };
+    const auto started = pool->start();
+    BOOST_TEST(started->value.has_value());
+    check_mentions(problem, "the request is invalid: idle_timeout has an effect on streams only");
+}
+
 BOOST_AUTO_TEST_CASE(none_of_its_calls_is_of_a_strict_session) {
     guided_pool pool;
     std::vector<std::string> results;

@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(others_go_on_after_a_failure_which_is_thrown_at_the_end) {
     BOOST_TEST(trial.end() == "b failed");
 }
 
-BOOST_AUTO_TEST_CASE(a_failure_cancels_those_that_run_and_those_to_come) {
+BOOST_AUTO_TEST_CASE(a_failure_cancels_the_other_parts) {
     together_trial trial;
     parts all;
     all.push_back(trial.wait("a"));

@@ -54,11 +54,10 @@ supervisor::supervisor(const worker_surroundings& surroundings, const pool_log& 
       intensity_(tolerated_ends(config_), config_.restart, config_.start.timeout),
       lives_(context_.executor,
              [this](const std::exception_ptr& problem) { surroundings_.limit.cross(problem); }),
-      progress_(context_.executor),
-      last_failure_(errc::worker_lost, {}) {}
+      progress_(context_.executor) {}
 
 void supervisor::reset() {
-    last_failure_ = error(errc::worker_lost, {});
+    last_failure_ = {};
     intensity_.reset();
     for (auto& slot : roster_.slots()) {
         slot.plan.reset();
@@ -310,7 +309,7 @@ bool supervisor::record_fault(const worker& leaver) {
 }
 
 void supervisor::record_failure_under_way() {
-    if (last_failure_.info().detail.empty()) {
+    if (!has_failure()) {
         roster_.for_each([this](const worker& each) { record_fault(each); });
     }
 }

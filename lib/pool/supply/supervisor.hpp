@@ -82,6 +82,7 @@ public:
     void record_failure_under_way();
 
     /// Returns the failure of the worker that failed last; empty detail without a failure.
+    bool has_failure() const noexcept { return last_failure_.kind() != errc(); }
     const error_info& last_failure() const noexcept { return last_failure_.info(); }
     errc last_failure_code() const noexcept { return last_failure_.kind(); }
 
@@ -125,7 +126,7 @@ private:
     latch progress_;
     bool warned_of_reapers_ = false;
     circuit_state reported_circuit_ = circuit_state::closed;
-    error last_failure_;
+    error last_failure_; ///< default-constructed without a failure
     pool_counters counters_;
     histogram start_time_;
 };

@@ -7,17 +7,22 @@ import os
 import sys
 import sysconfig
 import threading
+from importlib.machinery import BuiltinImporter, PathFinder
 from types import BuiltinFunctionType
 from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
 
 
 
 def _unpatched(name: str) -> Dict[str, Any]:
-    """Returns the original content of a module in C, without replacements by libraries."""
+    """Returns the original content of a module in C, without replacements by libraries.
+
+    Returns the present content in an interpreter that does not find the original.
+    """
     module = importlib.import_module(name)
     patched = dict(vars(module))
-    spec = importlib.util.find_spec(name)
-    assert spec is not None and spec.loader is not None  # for mypy: the module has been imported
+    spec = BuiltinImporter.find_spec(name) or PathFinder.find_spec(name)
+    if spec is None or spec.loader is None:
+        return patched
     copy = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(copy)
     content = dict(vars(copy))
