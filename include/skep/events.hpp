@@ -154,7 +154,8 @@ struct ping_sent {
 struct pong_received {
     static constexpr std::string_view name = "heartbeat.pong_received";
     worker_id worker;
-    /// Time since the ping, or since one of the last eight pings if the ping is older than these.
+    /// Time since the ping was sent. The pool remembers this time for the last eight pings; for an older
+    /// ping, the time since one of these eight.
     duration latency{};
 };
 

@@ -238,8 +238,9 @@ public:
         return begin<pool_status>(detail::operations::status, std::forward<CompletionToken>(token));
     }
 
-    /// Returns status() with call outcomes, call times and start times, by command; see pool_config::metrics.
-    /// Totals since the construction of the pool. Never fails; answers in every phase.
+    /// Returns status(), the start times of the workers, and by command the outcomes and times of the calls:
+    /// see pool_config::metrics. Totals since the construction of the pool. Never fails; answers in every
+    /// phase.
     /// Cancellation: none; the operation is one hop.
     boost::asio::awaitable<pool_metrics> metrics();
     template <class CompletionToken>
@@ -266,7 +267,9 @@ public:
     }
 
     /// Undoes suspend(). A suspend() that still waits ends with cancelled. Idempotent.
-    /// Errors: as suspend(). Cancellation: hardly any effect, as the operation is one hop.
+    /// Errors: unknown_worker (no such worker is up), not_started, shutting_down, cancelled.
+    /// Cancellation (all types): takes effect only before the operation begins, so hardly ever: the operation
+    /// is one hop.
     boost::asio::awaitable<void> resume(worker_id id);
     template <class CompletionToken>
     auto resume(worker_id id, CompletionToken&& token) {

@@ -87,7 +87,7 @@ struct worker_status {
     std::optional<probe_result> last_probe; ///< last health probe, if any
 };
 
-/// Totals since start().
+/// Totals since the construction of the pool.
 struct pool_counters {
     /// Calls, including resets of leases; = succeeded + failed + in flight + queued calls.
     std::uint64_t submitted = 0;
@@ -137,7 +137,7 @@ struct pool_status {
     double retry_tokens = 0;                ///< see retry_options::budget
     std::optional<error_info> last_failure; ///< failure of the worker that failed last, if any
     std::vector<worker_status> workers;     ///< workers by slot, then leaving workers
-    pool_counters counters;                 ///< totals since start()
+    pool_counters counters;                 ///< totals since the construction of the pool
 };
 
 /// Returns true if the pool would serve a call, at once or when a worker has room. For readiness probes.

@@ -107,8 +107,8 @@ public:
     /// Calls `handler` when the worker's code reports progress. Calls of the handler do not overlap. If
     /// reports arrive faster than the handler runs, only the newest report is delivered. The last call ends
     /// before execute() completes or the stream ends. The handler must not block; its exceptions are dropped.
-    /// Each call has its own copy of the handler; if copying throws, the call fails with
-    /// errc::invalid_request.
+    /// Each call made with this request has its own copy of the handler; if copying throws, that call fails
+    /// with errc::invalid_request.
     /// Executor: the associated executor of the operation's completion handler; in a coroutine, the
     /// coroutine's executor.
     request& on_progress(progress_handler handler) &;
