@@ -55,6 +55,8 @@ concept token_beside = !std::convertible_to<Token, Other>;
 /// Errors: a failed operation throws skep::error. In a coroutine that is already cancelled, a co_await does
 /// not begin the operation: Asio itself throws boost::system::system_error with
 /// asio::error::operation_aborted.
+/// An operation with not_started among its errors fails with start_failed after a failed start(), and with
+/// out_of_memory in a failed pool.
 /// Memory: an operation fails with errc::out_of_memory if memory is short on the caller's side, or for the
 /// message of a call. A worker whose message is too large for the host's memory is ended, and its calls end
 /// with errc::worker_lost. The pool's own needs are small. A pool that lacks memory for its own needs fails:
@@ -351,6 +353,7 @@ public:
     /// `limits`: min is 1..10,000, max is min..10,000.
     /// Errors: invalid_config (`limits` is out of range, or min exceeds the share that max_workers of the
     /// pool_manager leaves), not_started, shutting_down, cancelled.
+    /// Cancellation: as resume().
     boost::asio::awaitable<void> resize(size_limits limits);
     template <class CompletionToken>
     auto resize(size_limits limits, CompletionToken&& token) {
