@@ -58,7 +58,7 @@ struct metrics_options {
 };
 
 /// Traces: see events::span. Calls are traced while the pool's events have a subscriber to spans.
-struct trace_options {
+struct tracing_options {
     /// Share of the calls without a "traceparent" in their metadata that begin a trace, 0..1. A call with a
     /// "traceparent" is traced if the header says so.
     double sample_ratio = 1;
@@ -220,7 +220,7 @@ struct SKEP_API pool_config {
     affinity_options affinity;
     lease_options lease;
     metrics_options metrics;
-    trace_options tracing;
+    tracing_options tracing;
 
     /// If set, calls count as accesses of their sessions in this store. The pool forgets a session (see
     /// pool::forget_session) that is removed from the store, or that expires in this process without a later
