@@ -8,7 +8,7 @@
 
 #include <skep/export.hpp>
 
-#include <boost/asio/awaitable.hpp> // defines the settings, and the default size of the recycling cache
+#include <boost/asio/cancellation_signal.hpp> // defines the settings, and the default size of the cache
 #include <boost/version.hpp>
 
 // Further settings of the kind in export.hpp.
