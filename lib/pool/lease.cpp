@@ -170,6 +170,10 @@ stream_operation lease::prepare_stream(request call) {
     return stream_operation::failing(std::make_exception_ptr(handle_ ? error_of_orphan() : error_of_empty()));
 }
 
+asio::awaitable<void> lease::close() {
+    return close(default_token());
+}
+
 void lease::give_back(lease&& old_lease, completion<void>&& caller) {
     if (const auto handle = std::move(old_lease.handle_)) {
         handle->give_back(std::move(caller));

@@ -2,11 +2,9 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 /// @file
-/// The operations that are awaited, compiled once here instead of in each file that awaits one.
+/// The awaited operations of a pool, compiled once here instead of in each file that awaits one.
 
-#include <skep/lease.hpp>
 #include <skep/pool.hpp>
-#include <skep/reply_stream.hpp>
 
 #include <utility>
 
@@ -93,14 +91,6 @@ asio::awaitable<void> pool::resize(size_limits limits) {
 
 asio::awaitable<shutdown_report> pool::shutdown() {
     return shutdown(default_token());
-}
-
-asio::awaitable<void> lease::close() {
-    return close(default_token());
-}
-
-asio::awaitable<std::optional<chunk>> reply_stream::next() {
-    return next(default_token());
 }
 
 } // namespace skep

@@ -161,6 +161,10 @@ void reply_stream::begin_next(const std::shared_ptr<stream_reader>& reader,
     }
 }
 
+asio::awaitable<std::optional<chunk>> reply_stream::next() {
+    return next(default_token());
+}
+
 const reply& reply_stream::result() const {
     if (!reader_) {
         throw std::logic_error("an empty skep::reply_stream has no result");
