@@ -140,9 +140,6 @@ public:
     auto next(CompletionToken&& token) {
         if constexpr (std::is_same_v<std::decay_t<CompletionToken>, default_token>) {
             return next();
-        } else if constexpr (std::is_same_v<value_type, event>) {
-            return detail::initiate_coroutine<std::optional<event>>(std::forward<CompletionToken>(token),
-                                                                    detail::take_event(mailbox()));
         } else {
             return detail::initiate<std::optional<value_type>>(
                 std::forward<CompletionToken>(token), detail::system_executor,
