@@ -27,13 +27,15 @@ struct reply {
         return value_as<T>(value, known);
     }
 
-    boost::json::value value;      ///< return value of the worker's function
-    std::vector<blob> attachments; ///< returned bytes; `value` refers to them as {"$attachment": index}
-    worker_id worker;              ///< the worker that answered
-    std::string correlation_id;    ///< id of the request, or a generated id
-    duration queue_time{};         ///< from execute() to the dispatch that led to this answer
-    duration run_time{};           ///< from that dispatch to the answer
-    int attempts = 1;              ///< number of workers that the call was sent to, including `worker`
+    boost::json::value value; ///< return value of the worker's function
+    /// Returned bytes; `value` refers to them as {"$attachment": index}. With an index out of range, such an
+    /// object is data.
+    std::vector<blob> attachments;
+    worker_id worker;           ///< the worker that answered
+    std::string correlation_id; ///< id of the request, or a generated id
+    duration queue_time{};      ///< from execute() to the dispatch that led to this answer
+    duration run_time{};        ///< from that dispatch to the answer
+    int attempts = 1;           ///< number of workers that the call was sent to, including `worker`
 };
 
 } // namespace skep

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace skep {
@@ -25,23 +26,38 @@ namespace {
 constexpr std::size_t most_collected = 10'000;
 constexpr duration between_reports = std::chrono::milliseconds(20);
 constexpr std::string_view attachment_key = "$attachment";
+constexpr auto no_index = std::numeric_limits<std::uint64_t>::max();
 
-/// Raises the index of each {"$attachment": index} in `value`.
-void shift_attachments(json::value& value, std::size_t offset) {
+/// Returns the index in {"$attachment": index}; null if `object` is anything else.
+json::value* index_of_reference(json::object& object) {
+    auto* const index = object.size() == 1 ? object.if_contains(attachment_key) : nullptr;
+    return index != nullptr && (index->is_uint64() || (index->is_int64() && index->as_int64() >= 0))
+               ? index
+               : nullptr;
+}
+
+/// Adds `offset` to the index of each reference in the value of a message with `count` attachments. Returns
+/// the least index that is out of range, because such an object is data; no_index if there is none.
+std::uint64_t shift_references(json::value& value, std::size_t count, std::size_t offset) {
+    auto least = no_index;
     if (auto* const array = value.if_array()) {
         for (auto& element : *array) {
-            shift_attachments(element, offset);
+            least = std::min(least, shift_references(element, count, offset));
         }
     } else if (auto* const object = value.if_object()) {
-        auto* const index = object->size() == 1 ? object->if_contains(attachment_key) : nullptr;
-        if (index != nullptr && (index->is_int64() || index->is_uint64())) {
-            *index = index->to_number<std::uint64_t>() + offset;
-            return;
+        if (auto* const index = index_of_reference(*object)) {
+            const auto found = index->to_number<std::uint64_t>();
+            if (found >= count) {
+                return found;
+            }
+            *index = found + offset;
+            return no_index;
         }
         for (auto& member : *object) {
-            shift_attachments(member.value(), offset);
+            least = std::min(least, shift_references(member.value(), count, offset));
         }
     }
+    return least;
 }
 
 } // namespace
@@ -99,10 +115,9 @@ void served_call::collect(json::value value, const std::vector<blob>& attachment
                                                       std::to_string(most_collected) +
                                                       " chunks; call it as a stream");
     }
-    if (!attachments.empty()) {
-        shift_attachments(value, attachments_.size());
-        attachments_.insert(attachments_.end(), attachments.begin(), attachments.end());
-    }
+    const auto out_of_range = shift_references(value, attachments.size(), attachments_.size());
+    least_index_in_data_ = std::min(least_index_in_data_, out_of_range);
+    attachments_.insert(attachments_.end(), attachments.begin(), attachments.end());
     collected_->push_back(std::move(value));
 }
 
@@ -224,6 +239,14 @@ void served_call::interrupt() {
 }
 
 void served_call::answer(json::value value) {
+    if (least_index_in_data_ < attachments_.size()) {
+        const auto index = std::to_string(least_index_in_data_);
+        answer(std::make_exception_ptr(call_failure(
+            "skep.UnserializableResult",
+            "the result of '" + message_.command + "' cannot be sent: a chunk has {\"$attachment\":" + index +
+                "} as data, and it would refer to an attachment of another chunk")));
+        return;
+    }
     if (collected_) {
         value = std::move(*collected_);
     }

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -89,6 +90,8 @@ private:
     bool was_interrupted_ = false;
     std::vector<blob> attachments_; ///< of the result
     std::optional<boost::json::array> collected_;
+    std::uint64_t least_index_in_data_ =
+        std::numeric_limits<std::uint64_t>::max(); ///< see collect(); no chunk's own reference
     std::size_t open_tool_calls_ = 0;
     std::optional<condition_variable> changed_; ///< credit, or room for tool calls; rarely waited for
     std::mutex news_mutex_;

@@ -105,12 +105,27 @@ class Conversion(unittest.TestCase):
         encoder.encode(b"one", "f")
         self.assertEqual(encoder.encode(1, "f"), (b"1", []))
 
+    def test_data_like_a_reference_is_data_unless_an_attachment_has_its_number(self):
+        for value in ({"$attachment": 0}, [{"$attachment": 1}, b"zero"], {"text": '{"$attachment":0}', "raw": b""},
+                      [{"$attachment": -1}, {"$attachment": True}, {"$attachment": 0, "x": 1}, b"zero"]):
+            with self.subTest(value=value):
+                ResultEncoder().encode(value, "f")
+
 
 class Refusal(unittest.TestCase):
     def refusal(self, value):
         with self.assertRaises(UnserializableResult) as caught:
             ResultEncoder().encode(value, "predict")
         return str(caught.exception)
+
+    def test_data_that_would_refer_to_an_attachment(self):
+        for value, found in (
+            ([b"zero", {"deep": {"$attachment": 0}}], "{'$attachment': 0} at result[1].deep would refer to"),
+            ([{"$attachment": 1}, b"zero", b"one"], "{'$attachment': 1} at result[0] would refer to"),
+            ([{1: b"zero"}, {"$attachment": 0}], "{'$attachment': 0} at result[1] would refer to"),
+        ):
+            with self.subTest(value=value):
+                self.assertIn(f"result of 'predict' cannot be sent: {found}", self.refusal(value))
 
     def test_the_type_and_the_place_are_named(self):
         with socket.socket() as connection:

@@ -111,6 +111,15 @@ class StreamsTest(CppWorkerCase):
         host.call("tokens", {"count": 2, "bytes": 3})
         self.assertEqual(host.received_attachments, [b"\0\0\0", b"\1\1\1"])
 
+    def test_references_of_a_list_of_chunks(self):
+        host = self.start_program()
+        chunks = [{"$attachment": 0}, [{"$attachment": 0}, {"$attachment": 9}], {"$attachment": -1}]
+        shifted = [{"$attachment": 0}, [{"$attachment": 1}, {"$attachment": 9}], {"$attachment": -1}]
+        self.assertEqual(host.call("send_all", {"values": chunks, "attachments": [1, 1, 0]}), shifted)
+        error = host.call_error("send_all", {"values": [{"$attachment": 1}, 0, 0], "attachments": [0, 1, 1]})
+        self.assertEqual(error["type"], "skep.UnserializableResult")
+        self.assertIn('{"$attachment":1} as data', error["message"])
+
 
 class HostToolsTest(CppWorkerCase):
     def test_answers(self):

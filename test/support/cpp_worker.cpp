@@ -120,6 +120,16 @@ asio::awaitable<int> tokens(skep::worker_call& call) {
     co_return count;
 }
 
+/// Sends each of `values` with as many attachments as `attachments` says.
+asio::awaitable<void> send_all(skep::worker_call& call) {
+    const auto values = call.arg<json::array>("values");
+    const auto counts = call.arg<std::vector<std::size_t>>("attachments");
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        std::vector<skep::blob> attachments(counts[i]);
+        co_await call.send(values[i], std::move(attachments));
+    }
+}
+
 asio::awaitable<void> slow(skep::worker_call& call) {
     const cleanup end;
     const auto milliseconds = call.arg<int>("ms");
@@ -248,6 +258,7 @@ int main(int count, char** values) {
                             co_return of.a + of.b;
                         });
     server.on("echo", echo).on("facts", facts).on("fail", fail).on("tokens", tokens).on("slow", slow);
+    server.on("send_all", send_all);
     server.on("block", block)
         .on("block_and_send", block_and_send)
         .on("ask", ask)

@@ -11,6 +11,7 @@ import enum
 import json
 import math
 import pathlib
+import re
 import uuid
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
@@ -26,6 +27,7 @@ _CONVERSIONS: Tuple[Tuple[Tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((enum.Enum,), lambda member: member.value),
     ((pathlib.PurePath, uuid.UUID, decimal.Decimal), str),
 )
+_REFERENCE = re.compile(rb'\{"\$attachment":(\d{1,5})\}')
 _LEAVES = frozenset(("leaf",))
 # Roles that allow two keys to become the same text: _asdict() and items() of a special dict may return anything.
 _KEY_REPEATING_ROLES = frozenset(("record", "special dict", "odd keys"))
@@ -48,6 +50,7 @@ class ResultEncoder:
             shape = plain_shape(value)
             if shape is None:
                 text, depth = self._json.encode_any(self._plain(value)), None
+                _check_references(text, len(self._attachments))
             else:
                 text, (depth, integers) = self._json.encode(value), shape
                 if self._rules is None or self._rules.is_clear(text, depth, integers):
@@ -55,14 +58,14 @@ class ResultEncoder:
             self._check(text, depth, command)
             return text, self._attachments
         except (TypeError, ValueError, RecursionError) as error:
-            refusal = error
+            refusal, count = error, len(self._attachments)
         finally:
             # Releases the result: a view of a bytearray would keep the bytearray from being resized.
             self._attachments = []
             self._may_repeat_keys = False
         # Outside of the handler, so that a to_dict() that fails again is reported as such.
         try:
-            reason = explain(value, refusal, self._name)
+            reason = explain(value, refusal, self._name, count)
         finally:
             del refusal  # its traceback refers to this frame: a cycle that would keep the result
         raise UnserializableResult(command, reason)
@@ -143,11 +146,21 @@ def converter(kind: type) -> Callable[[Any], Any]:
     raise TypeError(f"JSON cannot hold {type_name(kind)}")
 
 
-def explain(value: Any, error: Exception, name: str) -> str:
-    """Returns the reason why a value cannot be sent, with the place in the value."""
+class _AmbiguousReference(ValueError):
+    """Data of the value has the form of a reference to one of the value's attachments."""
+
+
+def _check_references(text: bytes, attachments: int) -> None:
+    """Raises _AmbiguousReference if not each reference in the text stands for one attachment."""
+    if attachments and sum(int(index) < attachments for index in _REFERENCE.findall(text)) > attachments:
+        raise _AmbiguousReference('data such as {"$attachment": 0} is ambiguous beside binary data')
+
+
+def explain(value: Any, error: Exception, name: str, attachments: int = 0) -> str:
+    """Returns the reason why a value with that many attachments cannot be sent, with the place in the value."""
     path: List[Any] = []
     try:
-        obstacle = _find_obstacle(value, path, set())
+        obstacle = _find_obstacle(value, path, set(), attachments if isinstance(error, _AmbiguousReference) else 0)
     except RecursionError:
         return "it is nested too deeply"
     if obstacle is None:
@@ -155,8 +168,11 @@ def explain(value: Any, error: Exception, name: str) -> str:
     return obstacle.replace("{place}", place(name, path))
 
 
-def _find_obstacle(value: Any, path: List[Any], parents: Set[int]) -> Optional[str]:
-    """Returns the first obstacle as a format with {place}, None if there is none. `path` then leads to the obstacle."""
+def _find_obstacle(value: Any, path: List[Any], parents: Set[int], attachments: int) -> Optional[str]:
+    """Returns the first obstacle as a format with {place}, None if there is none. `path` then leads to the obstacle.
+
+    References to the first so many attachments are obstacles.
+    """
     kind = type(value)
     if isinstance(value, (str, int, float, type(None))):
         return _scalar_obstacle(value)
@@ -170,19 +186,23 @@ def _find_obstacle(value: Any, path: List[Any], parents: Set[int]) -> Optional[s
             convert = converter(kind)
         except TypeError:
             return f"value of type '{type_name(kind)}' at {{place}}" + _ADVICE
-        obstacle = _find_obstacle(convert(value), path, parents)
+        obstacle = _find_obstacle(convert(value), path, parents, attachments)
+    elif attachments and reference(value) in range(attachments):
+        obstacle = f"{value} at {{place}} would refer to binary data of the message; use another key"
     elif isinstance(value, dict):
-        obstacle = _key_obstacle(value) or _first_obstacle(value.items(), path, parents)
+        obstacle = _key_obstacle(value) or _first_obstacle(value.items(), path, parents, attachments)
     else:
-        obstacle = _first_obstacle(enumerate(value), path, parents)
+        obstacle = _first_obstacle(enumerate(value), path, parents, attachments)
     parents.discard(id(value))
     return obstacle
 
 
-def _first_obstacle(items: Iterable[Tuple[Any, Any]], path: List[Any], parents: Set[int]) -> Optional[str]:
+def _first_obstacle(
+    items: Iterable[Tuple[Any, Any]], path: List[Any], parents: Set[int], attachments: int
+) -> Optional[str]:
     for key, item in items:
         path.append(key)
-        obstacle = _find_obstacle(item, path, parents)
+        obstacle = _find_obstacle(item, path, parents, attachments)
         if obstacle is not None:
             return obstacle
         path.pop()
@@ -211,13 +231,19 @@ def _key_obstacle(mapping: Dict[Any, Any]) -> Optional[str]:
     return None
 
 
+def reference(value: Any) -> Optional[int]:
+    """Returns n if the value is {"$attachment": n}, else None."""
+    index = value.get("$attachment") if isinstance(value, dict) and len(value) == 1 else None
+    return index if type(index) is int else None
+
+
 def with_attachments(value: Any, attachments: Sequence[Any]) -> Any:
     """Returns the value with attachments in the places of their placeholders, such as {"$attachment": 0}."""
     if type(value) is list:
         return [with_attachments(item, attachments) for item in value]
     if type(value) is not dict:
         return value
-    index = value.get("$attachment")
-    if len(value) == 1 and type(index) is int and 0 <= index < len(attachments):
+    index = reference(value)
+    if index in range(len(attachments)):
         return attachments[index]
     return {key: with_attachments(item, attachments) for key, item in value.items()}
