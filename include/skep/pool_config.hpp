@@ -22,6 +22,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -123,8 +124,8 @@ struct restart_options {
 
     /// Restart intensity: the most unplanned ends of workers within `window`. If there are more and no worker
     /// is left, the pool becomes unavailable: calls fail at once, and one worker at a time is tried, the
-    /// first after `open_time`, until one comes up. 0..1,000,000; 0 = five per worker, at least ten.
-    std::size_t limit = 0;
+    /// first after `open_time`, until one comes up. 1..1,000,000; unset = five per worker, at least ten.
+    std::optional<std::size_t> limit;
     duration window = std::chrono::seconds(30);    ///< 10 ms..24 h
     duration open_time = std::chrono::seconds(30); ///< 1 ms..24 h
 };
@@ -187,24 +188,59 @@ enum class thread_checks {
 
 /// Configuration of a pool. All fields have defaults except launch.program. A pool validates once, in its
 /// constructor.
+/// 0 switches off what an option is for: a timeout, the queue, a limit of recycling. A number that the pool
+/// can choose by itself is a std::optional.
 struct SKEP_API pool_config {
+    // The options that most services look at.
+
     std::string name = "default"; ///< [A-Za-z0-9][A-Za-z0-9_.-]*, at most 64 characters
     launch_options launch;
-    std::size_t workers =
-        0; ///< processes, 0..10,000; 0 = one per CPU that affinity and control groups leave us
-    scaling_options scaling;   ///< number of workers that changes with the load
-    std::size_t min_ready = 1; ///< start() returns with this many, 1..the initial number of workers
-    std::size_t capacity = 1;  ///< calls at a time per worker, 1..65,536; fewer if the worker offers fewer
+    std::optional<std::size_t> workers; ///< processes, 1..10,000; unset = one per CPU that affinity and
+                                        ///< control groups leave us
+    scaling_options scaling;            ///< number of workers that changes with the load
+    std::size_t min_ready = 1;          ///< start() returns with this many, 1..the initial number of workers
+    start_options start;
 
     /// Threads in each worker that answer calls, 1..1024; also the calls at a time unless `capacity` is more.
     /// With more than one thread, a Python worker must declare skep.Worker(thread_safe=True), or its start
     /// fails. OMP_NUM_THREADS and similar variables are set to this number in the worker's environment,
     /// unless launch.environment sets them.
     std::size_t threads_per_worker = 1;
+    std::size_t capacity = 1; ///< calls at a time per worker, 1..65,536; fewer if the worker offers fewer
 
-    /// Checks in Python workers with threads: see "Several calls at once" in lib/python/README.md. For tests,
-    /// and for the first days of a script in threads.
-    thread_checks thread_safety_checks = thread_checks::off;
+    queue_options queue;
+    duration request_timeout = std::chrono::seconds(60); ///< per call, 0..24 h; 0 = none
+    stream_options stream;
+
+    /// Defaults for the calls of single commands, by name: see command_options.
+    std::map<std::string, command_options, std::less<>> commands;
+    retry_options retry;
+    affinity_options affinity;
+
+    /// If set, calls count as accesses of their sessions in this store. The pool forgets a session (see
+    /// pool::forget_session) that is removed from the store, or that expires in this process without a later
+    /// use in the pool. A pool_manager sets its own store.
+    std::shared_ptr<session_store> sessions;
+
+    recycle_options recycle;
+    stop_options stop;
+
+    /// Bus for the pool's events. Null: the bus of the pool_manager, or else the pool's own bus.
+    std::shared_ptr<event_bus> events;
+
+    /// Records below this level are not logged. Lines that workers print, and records of their own logging,
+    /// are logged unless output.handler takes them; for their levels see log_record.
+    skep::log_level log_level = skep::log_level::warning;
+
+    /// Receives the log records. Empty: the handler of the pool_manager, or else lines on standard error,
+    /// written at once.
+    skep::log_handler log_handler;
+
+    // Expert options: the defaults suit most services.
+
+    skep::log_format log_format =
+        skep::log_format::text; ///< form of the lines on standard error without a log_handler
+    output_options output;
 
     /// Calls pipelined to a worker that is at capacity, to hide the round trip, 0..65,536. 0 = late binding:
     /// a call waits in the pool's queue until a worker is free. A larger value raises throughput with short
@@ -214,47 +250,21 @@ struct SKEP_API pool_config {
     scheduling schedule = scheduling::least_loaded; ///< which worker gets the next call
     scheduler_factory custom_scheduler;             ///< if set, used instead of `schedule`
 
-    start_options start;
+    /// Checks in Python workers with threads: see "Several calls at once" in lib/python/README.md. For tests,
+    /// and for the first days of a script in threads.
+    thread_checks thread_safety_checks = thread_checks::off;
+
     initialization_options initialization;
-    queue_options queue;
-    affinity_options affinity;
     lease_options lease;
     metrics_options metrics;
     tracing_options tracing;
-
-    /// If set, calls count as accesses of their sessions in this store. The pool forgets a session (see
-    /// pool::forget_session) that is removed from the store, or that expires in this process without a later
-    /// use in the pool. A pool_manager sets its own store.
-    std::shared_ptr<session_store> sessions;
-
-    /// Bus for the pool's events. Null: the bus of the pool_manager, or else the pool's own bus.
-    std::shared_ptr<event_bus> events;
-    duration request_timeout = std::chrono::seconds(60); ///< per call, 0..24 h; 0 = none
-    stream_options stream;
-
-    /// Defaults for the calls of single commands, by name: see command_options.
-    std::map<std::string, command_options, std::less<>> commands;
     duration cancel_grace = std::chrono::seconds(2); ///< for a cancelled call to end before its worker is
                                                      ///< replaced, 0..1 h
-    retry_options retry;
     heartbeat_options heartbeat;
     health_check_options health_check;
-    recycle_options recycle;
     crash_barrier_options crash_barrier;
-    stop_options stop;
     restart_options restart;
     limit_options limits;
-    output_options output;
-
-    /// Records below this level are not logged. Lines that workers print, and records of their own logging,
-    /// are logged unless output.handler takes them; for their levels see log_record.
-    skep::log_level log_level = skep::log_level::warning;
-
-    /// Receives the log records. Empty: the handler of the pool_manager, or else lines on standard error,
-    /// written at once.
-    skep::log_handler log_handler;
-    skep::log_format log_format =
-        skep::log_format::text; ///< form of the lines on standard error without a log_handler
 
     /// Returns the configuration of a pool of Python workers that run `script` (a file that ends in
     /// worker.run()) with `interpreter`.

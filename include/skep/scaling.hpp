@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 
 namespace skep {
 
@@ -24,9 +25,11 @@ struct size_limits {
 
 /// Autoscaling: active if min and max differ.
 struct scaling_options {
-    std::size_t initial = 0; ///< workers at start, min..max; 0 = pool_config::workers, limited to min..max
-    std::size_t min = 0;     ///< fewest workers; 0 = pool_config::workers
-    std::size_t max = 0;     ///< most workers; 0 = the larger of pool_config::workers and min
+    /// Workers at start, min..max; unset = pool_config::workers, limited to min..max.
+    std::optional<std::size_t> initial;
+    std::optional<std::size_t> min; ///< fewest workers, 1..10,000; unset = pool_config::workers
+    std::optional<std::size_t> max; ///< most workers, 1..10,000; unset = the larger of pool_config::workers
+                                    ///< and min
 
     double up = 0.8;   ///< the pool grows above this utilisation (busy share of the capacity), down..1
     double down = 0.3; ///< the pool shrinks below this utilisation, 0..up

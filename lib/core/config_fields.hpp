@@ -63,12 +63,12 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.flag("inherit_environment", launch.inherit_environment);
         visit.path("working_directory", launch.working_directory);
     });
-    visit.number("workers", config.workers, 0, 10'000);
+    visit.optional_number("workers", config.workers, 1, 10'000);
     visit.group("scaling", [&] {
         auto& scaling = config.scaling;
-        visit.number("initial", scaling.initial, 0, 10'000);
-        visit.number("min", scaling.min, 0, 10'000);
-        visit.number("max", scaling.max, 0, 10'000);
+        visit.optional_number("initial", scaling.initial, 1, 10'000);
+        visit.optional_number("min", scaling.min, 1, 10'000);
+        visit.optional_number("max", scaling.max, 1, 10'000);
         visit.real("up", scaling.up, 0.0, 1.0);
         visit.real("down", scaling.down, 0.0, 1.0);
         visit.time("interval", scaling.interval, 10ms, 1h);
@@ -154,7 +154,7 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.time("stable_after", restart.stable_after, 0s, 24h);
         visit.time("safety_tick", restart.safety_tick, 10ms, 1h);
         visit.number("starts_per_tick", restart.starts_per_tick, 1, 1'000);
-        visit.number("limit", restart.limit, 0, 1'000'000);
+        visit.optional_number("limit", restart.limit, 1, 1'000'000);
         visit.time("window", restart.window, 10ms, 24h);
         visit.time("open_time", restart.open_time, 1ms, 24h);
     });

@@ -90,6 +90,15 @@ public:
     }
 
     void real(std::string_view field, double& target, double low, double high);
+    template <class Integer>
+    void optional_number(std::string_view field, std::optional<Integer>& target, long long low,
+                         long long high) {
+        auto read_one = target.value_or(0); // 0 is out of range
+        number(field, read_one, low, high);
+        if (read_one != 0) {
+            target = read_one;
+        }
+    }
     void optional_time(std::string_view field, std::optional<duration>& target, duration low, duration high);
     void optional_flag(std::string_view field, std::optional<bool>& target);
     void time(std::string_view field, duration& target, duration low, duration high);

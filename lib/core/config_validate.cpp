@@ -50,6 +50,13 @@ public:
     void lists_by_name(std::string_view, const std::map<std::string, std::vector<std::string>>&) {}
     void flag(std::string_view, bool) {}
 
+    template <class Integer>
+    void optional_number(std::string_view field, const std::optional<Integer>& value, long long low,
+                         long long high) const {
+        if (value) {
+            number(field, *value, low, high);
+        }
+    }
     void optional_time(std::string_view field, const std::optional<duration>& value, duration low,
                        duration high) const {
         if (value) {
@@ -139,12 +146,10 @@ void check_directory(const std::filesystem::path& directory, config_problems& pr
 void check_size(const pool_config& config, std::size_t workers, config_problems& problems) {
     const auto& scaling = config.scaling;
     const auto [initial, limits] = size_of(scaling, workers);
-    const auto is_within = scaling.initial >= limits.min && scaling.initial <= limits.max;
-    problems.expect(scaling.max == 0 || scaling.min <= scaling.max, {"scaling.min", "scaling.max"},
-                    std::to_string(scaling.min), "must not exceed scaling.max");
-    problems.expect(scaling.initial == 0 || is_within,
-                    {"scaling.initial", "scaling.min", "scaling.max", "workers"},
-                    std::to_string(scaling.initial),
+    problems.expect(limits.min <= limits.max, {"scaling.min", "scaling.max"}, std::to_string(limits.min),
+                    "must not exceed scaling.max");
+    problems.expect(!scaling.initial || (initial >= limits.min && initial <= limits.max),
+                    {"scaling.initial", "scaling.min", "scaling.max", "workers"}, std::to_string(initial),
                     "must be " + std::to_string(limits.min) + ".." + std::to_string(limits.max));
     problems.expect(config.min_ready <= initial,
                     {"min_ready", "scaling.initial", "scaling.min", "scaling.max", "workers"},

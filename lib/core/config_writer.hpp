@@ -101,6 +101,14 @@ public:
 
     void flag(std::string_view field, bool value) { object_[field] = value; }
 
+    template <class Integer>
+    void optional_number(std::string_view field, const std::optional<Integer>& value, long long low,
+                         long long high) {
+        if (value) {
+            number(field, *value, low, high);
+        }
+    }
+
     void optional_time(std::string_view field, const std::optional<duration>& value, duration low,
                        duration high) {
         if (value) {

@@ -10,20 +10,17 @@
 
 namespace skep {
 
-/// The worker counts of a configuration, with its zeros replaced by defaults.
+/// The worker counts of a configuration, with defaults for those that are not set.
 struct pool_size {
     std::size_t initial;
     size_limits limits;
 };
 
-/// `size` is pool_config::workers, or the default that 0 stands for.
+/// `size` is pool_config::workers, or its default.
 inline pool_size size_of(const scaling_options& scaling, std::size_t size) {
-    const auto fewest = scaling.min != 0   ? scaling.min
-                        : scaling.max != 0 ? std::min(size, scaling.max)
-                                           : size;
-    const auto most = scaling.max != 0 ? scaling.max : std::max(size, fewest);
-    const auto initial =
-        scaling.initial != 0 ? scaling.initial : std::clamp(size, fewest, std::max(fewest, most));
+    const auto fewest = scaling.min.value_or(std::min(size, scaling.max.value_or(size)));
+    const auto most = scaling.max.value_or(std::max(size, fewest));
+    const auto initial = scaling.initial.value_or(std::clamp(size, fewest, std::max(fewest, most)));
     return {initial, size_limits(fewest, most)};
 }
 

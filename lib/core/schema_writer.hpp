@@ -73,6 +73,12 @@ public:
 
     void flag(std::string_view field, bool value) { add(field, {{"type", "boolean"}}, value); }
 
+    template <class Integer>
+    void optional_number(std::string_view field, const std::optional<Integer>&, long long low,
+                         long long high) {
+        properties_[field] = range_of("integer", low, high);
+    }
+
     void optional_time(std::string_view field, const std::optional<duration>&, duration low, duration high) {
         properties_[milliseconds_key(field)] = milliseconds_of(low, high);
         properties_[field] = duration_between(low, high);

@@ -32,9 +32,9 @@ autoscaler::autoscaler(const worker_surroundings& surroundings, open_calls& call
       suspension_(suspended),
       log_(log),
       share_(std::move(share)),
-      scaler_(config_.scaling, size_of(config_.scaling, config_.workers).limits, surroundings.context.now()),
+      scaler_(config_.scaling, size_of(config_.scaling, *config_.workers).limits, surroundings.context.now()),
       wake_(surroundings.context.executor) {
-    const auto size = size_of(config_.scaling, config_.workers);
+    const auto size = size_of(config_.scaling, *config_.workers);
     sizing_.set_desired(share_.grow_to(size.initial), false);
 }
 

@@ -14,7 +14,7 @@ namespace skep {
 namespace {
 
 std::size_t workers_of(const pool_config& config) {
-    return config.workers != 0 ? config.workers : usable_cpus();
+    return config.workers ? *config.workers : usable_cpus();
 }
 
 } // namespace

@@ -12,7 +12,7 @@ namespace skep {
 namespace {
 
 pool_config completed(pool_config config) {
-    if (config.workers == 0) {
+    if (!config.workers) {
         config.workers = usable_cpus();
     }
     config.capacity = std::max(config.capacity, config.threads_per_worker);

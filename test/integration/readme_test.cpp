@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_configuration_that_breaks_a_rule) {
 BOOST_AUTO_TEST_CASE(the_configuration_in_json) {
     const auto config =
         pool_config::from_json(json::parse(blocks(pool_guide, "Configuration", "json").at(0)));
-    BOOST_TEST(config.workers == 2u);
+    BOOST_TEST((config.workers == 2u));
     BOOST_TEST((config.request_timeout == 500ms));
     BOOST_TEST((config.queue.timeout == 1500ms));
 }

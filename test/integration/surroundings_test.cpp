@@ -297,7 +297,7 @@ BOOST_AUTO_TEST_CASE(a_threads_cpus_and_priorities_are_its_own) {
 BOOST_AUTO_TEST_CASE(a_pinned_thread_makes_a_pool_of_the_usual_size) {
     const auto workers_of_a_pool = [] {
         pool_config config = basic_pool();
-        config.workers = 0;
+        config.workers.reset();
         config.min_ready = 1;
         asio::io_context context;
         pool workers(context, config);

@@ -25,7 +25,7 @@ oracle::oracle(world& in, const pool_config& config, const climate& weather)
     : world_(in),
       config_(config),
       weather_(weather),
-      limits_(size_of(config.scaling, config.workers).limits) {}
+      limits_(size_of(config.scaling, *config.workers).limits) {}
 
 std::string oracle::about(const call_record& call) const {
     return "call " + call.token + (call.idempotent ? " (idempotent)" : "");
@@ -333,10 +333,8 @@ bool oracle::was_sick(const sim_worker& which) const {
 
 /// Whether so many workers have failed that the pool may give up for a while.
 bool oracle::may_be_unavailable() const {
-    const auto most =
-        config_.restart.limit != 0
-            ? config_.restart.limit
-            : std::max<std::size_t>(10, 5 * size_of(config_.scaling, config_.workers).limits.max);
+    const auto most_workers = size_of(config_.scaling, *config_.workers).limits.max;
+    const auto most = config_.restart.limit.value_or(std::max<std::size_t>(10, 5 * most_workers));
     const auto failed = std::count_if(workers_.begin(), workers_.end(), [this](const auto& each) {
         const bool may_be_misjudged = each->plan().has_probe && late(); // by its probe
         const bool is_too_large =

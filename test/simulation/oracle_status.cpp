@@ -375,7 +375,7 @@ void oracle::check_worker_status(const worker_status& shown, const sim_worker& r
 void oracle::check_probed(const worker_status& shown, const sim_worker& real) {
     const auto& options = config_.health_check;
     const auto since = std::max(real.probe_sent, *real.ready_seen);
-    const auto turns = (options.timeout + options.retry_interval) * static_cast<int>(config_.workers + 1);
+    const auto turns = (options.timeout + options.retry_interval) * static_cast<int>(*config_.workers + 1);
     if (!options.enabled || !real.plan().has_probe || !real.plan().own_probe || shown.retiring || late() ||
         suspended_.contains(shown.id) || world_.now() < since + options.interval + turns) {
         overdue_.erase(shown.id);

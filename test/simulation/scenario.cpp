@@ -83,7 +83,7 @@ void draw_healing(pool_config& config, dice& chance) {
     config.restart.initial_backoff = chance.pick<duration>({1ms, 100ms});
     config.restart.max_backoff = chance.pick<duration>({200ms, 3s});
     config.restart.stable_after = chance.pick<duration>({0ms, 1s, 10s});
-    config.restart.limit = chance.pick<std::size_t>({0, 0, 2, 5});
+    config.restart.limit = chance.pick<std::optional<std::size_t>>({std::nullopt, std::nullopt, 2, 5});
     config.restart.window = chance.pick<duration>({5s, 30s});
     config.restart.open_time = chance.pick<duration>({1s, 5s});
 }
@@ -95,13 +95,13 @@ pool_config draw_config(dice& chance) {
     config.log_level = log_level::off;
     config.workers = chance.among(1, 4);
     if (chance.chance(0.25)) {
-        config.scaling.min = chance.among(1, config.workers);
-        config.scaling.max = config.workers + chance.below(3);
+        config.scaling.min = chance.among(1, *config.workers);
+        config.scaling.max = *config.workers + chance.below(3);
         config.scaling.interval = chance.pick<duration>({500ms, 2s});
         config.scaling.cool_down = chance.pick<duration>({0ms, 1s, 4s});
         config.scaling.target_queue_delay = chance.pick<duration>({0ms, 100ms, 1s});
     }
-    config.min_ready = chance.chance(0.7) ? 1 : config.workers;
+    config.min_ready = chance.chance(0.7) ? 1 : *config.workers;
     config.capacity = chance.among(1, 3);
     config.pipeline_depth = chance.chance(0.6) ? 0 : chance.among(1, 3);
     config.schedule =
@@ -206,10 +206,10 @@ namespace {
 /// Grows and shrinks, so that it wants the workers of others and gives back its own.
 void make_elastic(pool_config& config, dice& chance) {
     config.workers = chance.among(1, 2);
-    config.min_ready = chance.among(1, config.workers);
+    config.min_ready = chance.among(1, *config.workers);
     config.scaling = scaling_options();
-    config.scaling.min = chance.among(1, config.workers);
-    config.scaling.max = config.workers + chance.below(4);
+    config.scaling.min = chance.among(1, *config.workers);
+    config.scaling.max = *config.workers + chance.below(4);
     config.scaling.interval = chance.pick<duration>({300ms, 1s});
     config.scaling.cool_down = chance.pick<duration>({0ms, 1s});
     config.scaling.target_queue_delay = chance.pick<duration>({0ms, 100ms});
@@ -242,7 +242,7 @@ manager_script draw_manager(std::vector<scenario>& pools, dice& chance) {
         if (chance.chance(0.3)) {
             draw_commands(each.config, chance);
         }
-        least += std::max(each.config.scaling.min, each.config.min_ready);
+        least += std::max(each.config.scaling.min.value_or(0), each.config.min_ready);
     }
     if (is_limited) {
         drawn.max_workers = least + chance.below(3);

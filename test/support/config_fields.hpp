@@ -64,6 +64,10 @@ public:
 
     void flag(std::string_view field, bool value) { keep(field, value); }
 
+    template <class Integer>
+    void optional_number(std::string_view field, const std::optional<Integer>& value, long long, long long) {
+        keep(field, value ? std::to_string(*value) : "none");
+    }
     void optional_time(std::string_view field, const std::optional<duration>& value, duration, duration) {
         keep(field, value ? std::to_string(value->count()) : "none");
     }
@@ -136,6 +140,10 @@ public:
         values.push_back(step_);
     }
     void flag(std::string_view, bool& value) { value = !value; }
+    template <class Integer>
+    void optional_number(std::string_view, std::optional<Integer>& value, long long low, long long high) {
+        value = value == high ? high - 1 : value.value_or(low) + 1;
+    }
     void optional_time(std::string_view, std::optional<duration>& value, duration, duration) {
         value = step_;
     }

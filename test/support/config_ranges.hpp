@@ -8,7 +8,7 @@
 #include <boost/json/object.hpp>
 
 #include <chrono>
-#include <type_traits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,6 +20,8 @@ using namespace std::chrono_literals;
 inline pool_config roomy() {
     auto config = runnable();
     config.workers = 10'000;
+    config.scaling.min = 1;
+    config.scaling.max = 10'000;
     config.restart.initial_backoff = 1ms;
     config.restart.max_backoff = 24h;
     config.crash_barrier.taint = 1ms;
@@ -32,6 +34,7 @@ inline pool_config roomy() {
 inline boost::json::object roomy_json() {
     return {{"launch", {{"program", "python3"}}},
             {"workers", 10'000},
+            {"scaling", {{"min", 1}, {"max", 10'000}}},
             {"restart", {{"initial_backoff_ms", 1}, {"max_backoff_ms", 86'400'000}}},
             {"crash_barrier", {{"taint_ms", 1}, {"max_taint_ms", 86'400'000}}},
             {"limits", {{"frame_bytes", 1u << 30}, {"json_bytes", 1024}}}};
@@ -48,19 +51,35 @@ struct range {
     std::function<long long(const pool_config&)> get;
 };
 
+inline long long number_of(long long value) {
+    return value;
+}
+
+/// An option that is not set lies below its range.
+template <class Integer>
+long long number_of(const std::optional<Integer>& value) {
+    return value ? static_cast<long long>(*value) : 0;
+}
+
+template <class Field>
+void assign(Field& field, long long value) {
+    field = static_cast<Field>(value);
+}
+template <class Integer>
+void assign(std::optional<Integer>& field, long long value) {
+    field = static_cast<Integer>(value);
+}
+
 template <class Access>
 range count(std::string path, long long low, long long high, Access access) {
     return {std::move(path),
             unit::count,
             low,
             high,
-            [access](pool_config& config, long long value) {
-                auto& field = access(config);
-                field = static_cast<std::remove_reference_t<decltype(field)>>(value);
-            },
+            [access](pool_config& config, long long value) { assign(access(config), value); },
             [access](const pool_config& config) {
                 auto copy = config;
-                return static_cast<long long>(access(copy));
+                return number_of(access(copy));
             }};
 }
 
@@ -88,7 +107,7 @@ range time(std::string path, duration low, duration high, Access access) {
 
 inline const std::vector<range>& ranges() {
     static const std::vector<range> all{
-        COUNT(workers, 0, 10'000),
+        COUNT(workers, 1, 10'000),
         COUNT(min_ready, 1, 10'000),
         COUNT(capacity, 1, 65'536),
         COUNT(threads_per_worker, 1, 1024),
@@ -112,9 +131,9 @@ inline const std::vector<range>& ranges() {
         TIME(cancel_grace, 0s, 1h),
         COUNT(retry.attempts, 1, 100),
         COUNT(retry.budget, 0, 1'000'000),
-        COUNT(scaling.initial, 0, 10'000),
-        COUNT(scaling.min, 0, 10'000),
-        COUNT(scaling.max, 0, 10'000),
+        COUNT(scaling.initial, 1, 10'000),
+        COUNT(scaling.min, 1, 10'000),
+        COUNT(scaling.max, 1, 10'000),
         TIME(scaling.interval, 10ms, 1h),
         TIME(scaling.target_queue_delay, 0s, 1h),
         TIME(scaling.cool_down, 0s, 24h),
@@ -134,7 +153,7 @@ inline const std::vector<range>& ranges() {
         COUNT(crash_barrier.poison_crashes, 0, 100),
         TIME(crash_barrier.poison_ttl, 1s, 24h),
         TIME(stop.stack_dump_timeout, 0s, 10s),
-        COUNT(restart.limit, 0, 1'000'000),
+        COUNT(restart.limit, 1, 1'000'000),
         TIME(restart.window, 10ms, 24h),
         TIME(restart.open_time, 1ms, 24h),
         TIME(heartbeat.interval, 10ms, 1h),

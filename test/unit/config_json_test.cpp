@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     BOOST_TEST((config.launch.prefix == std::vector<std::string>{"nice", "-n", "1"}));
     BOOST_TEST(!config.launch.inherit_environment);
     BOOST_TEST(config.launch.working_directory == "/");
-    BOOST_TEST(config.workers == 8u);
+    BOOST_TEST((config.workers == 8u));
     BOOST_TEST(config.min_ready == 2u);
     BOOST_TEST(config.capacity == 4u);
     BOOST_TEST((config.schedule == scheduling::round_robin));
@@ -80,9 +80,9 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     BOOST_TEST(config.retry.jitter == 0.1);
     BOOST_TEST(config.retry.budget == 32u);
     BOOST_TEST(config.retry.budget_ratio == 0.5);
-    BOOST_TEST(config.scaling.initial == 9u);
-    BOOST_TEST(config.scaling.min == 8u);
-    BOOST_TEST(config.scaling.max == 16u);
+    BOOST_TEST((config.scaling.initial == 9u));
+    BOOST_TEST((config.scaling.min == 8u));
+    BOOST_TEST((config.scaling.max == 16u));
     BOOST_TEST(config.scaling.up == 0.7);
     BOOST_TEST(config.scaling.down == 0.2);
     BOOST_TEST((config.scaling.interval == 41ms));
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     BOOST_TEST(config.crash_barrier.poison_crashes == 73);
     BOOST_TEST((config.crash_barrier.poison_ttl == 7400ms));
     BOOST_TEST((config.stop.stack_dump_timeout == 15ms));
-    BOOST_TEST(config.restart.limit == 26u);
+    BOOST_TEST((config.restart.limit == 26u));
     BOOST_TEST((config.restart.window == 27ms));
     BOOST_TEST((config.restart.open_time == 28ms));
     BOOST_TEST(!config.heartbeat.enabled);

@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_or_misspelt_is_not_held_against_a_rule_betwee
     auto config = runnable();
     config.scaling.min = 20'000;
     config.scaling.initial = 5;
-    BOOST_TEST(complaint(config) == head + "scaling.min = 20000: must be 0..10000");
+    BOOST_TEST(complaint(config) == head + "scaling.min = 20000: must be 1..10000");
 }
 
 BOOST_AUTO_TEST_CASE(durations_are_text_or_milliseconds) {

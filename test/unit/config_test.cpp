@@ -13,6 +13,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace skep;
@@ -202,7 +203,7 @@ BOOST_AUTO_TEST_CASE(rules_between_fields) {
     BOOST_TEST(contains(complaint(config), "initial number of workers (3)"));
 
     config = runnable();
-    config.workers = 0;
+    config.workers.reset();
     config.min_ready = std::max(1u, std::thread::hardware_concurrency());
     BOOST_TEST(complaint(config).empty());
     ++config.min_ready;
@@ -223,6 +224,13 @@ BOOST_AUTO_TEST_CASE(rules_between_fields) {
     config.scaling.initial = 4;
     BOOST_TEST(contains(complaint(config), "scaling.initial = 4: must be 2..3"));
     config.scaling.initial = 3;
+    BOOST_TEST(complaint(config).empty());
+    for (auto* const chosen : {&config.workers, &config.scaling.initial, &config.scaling.min,
+                               &config.scaling.max, &config.restart.limit}) {
+        const auto valid = std::exchange(*chosen, 0);
+        BOOST_TEST(contains(complaint(config), "0: must be 1..")); // the pool chooses if it is not set
+        *chosen = valid;
+    }
     BOOST_TEST(complaint(config).empty());
     config.scaling.down = 0.9;
     BOOST_TEST(contains(complaint(config), "scaling.down"));

@@ -144,9 +144,9 @@ BOOST_AUTO_TEST_CASE(a_configuration_of_several_pools) {
         "default_pool": "image",
         "sessions": {"ttl": "5m", "quota": 10}})"));
     BOOST_REQUIRE(config.pools.size() == 2u);
-    BOOST_TEST(config.pools[0].workers == 2u);
+    BOOST_TEST((config.pools[0].workers == 2u));
     BOOST_TEST((config.pools[0].affinity.mode == affinity_mode::strict_queue));
-    BOOST_TEST(config.pools[1].workers == 3u);
+    BOOST_TEST((config.pools[1].workers == 3u));
     BOOST_TEST((config.pools[1].affinity.mode == affinity_mode::hint));
     BOOST_TEST(config.pools[1].launch.program == "python3");
     BOOST_TEST(config.default_pool == "image");
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(max_workers_holds_for_pools_that_are_added) {
     large.workers = 2;
     BOOST_TEST(contains(text_of_failure([&] { manager.add(large); }),
                         "workers = 2: must not exceed 1, which max_workers leaves"));
-    large.workers = 0; // of itself wrong, whatever is left
+    large.workers.reset(); // of itself wrong, whatever is left
     large.capacity = 0;
     BOOST_TEST(contains(text_of_failure([&] { manager.add(large); }), "capacity = 0"));
     manager.add(named("small"));

@@ -95,8 +95,10 @@ BOOST_AUTO_TEST_CASE(nothing_is_started_before) {
     BOOST_TEST(pool.launched() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(zero_workers_means_one_per_hardware_thread) {
-    fresh_pool pool(fake_config(0), shake_hands);
+BOOST_AUTO_TEST_CASE(an_unset_number_of_workers_means_one_per_hardware_thread) {
+    auto config = fake_config(1);
+    config.workers.reset();
+    fresh_pool pool(config, shake_hands);
     pool.start();
     BOOST_TEST(pool.launched() == std::max(1u, std::thread::hardware_concurrency()));
 }

@@ -27,7 +27,7 @@ public:
           slots(surroundings, config),
           supply(around, log, slots, changed_) {
         supply.reset();
-        sizing(slots).set_desired(config.workers, false);
+        sizing(slots).set_desired(*config.workers, false);
         loops_.spawn(nullptr, supply.supervise());
         run_until_idle();
     }

@@ -17,9 +17,8 @@ namespace {
 std::size_t tolerated_ends(const pool_config& config) {
     constexpr std::size_t per_worker = 5;
     constexpr std::size_t at_least = 10;
-    return config.restart.limit != 0
-               ? config.restart.limit
-               : std::max(at_least, per_worker * size_of(config.scaling, config.workers).limits.max);
+    const auto most_workers = size_of(config.scaling, *config.workers).limits.max;
+    return config.restart.limit.value_or(std::max(at_least, per_worker * most_workers));
 }
 
 /// A worker ended for its size, not caused by its calls, counts as failed: its successors will fail the same
