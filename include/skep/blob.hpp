@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <skep/export.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -36,13 +38,7 @@ public:
 
     /// Takes ownership of `bytes`.
     /// Cost: one small allocation, for any number of bytes.
-    explicit blob(std::vector<std::byte> bytes) {
-        if (!bytes.empty()) {
-            auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-            const std::span<const std::byte> shown(*owner);
-            *this = blob(std::move(owner), shown);
-        }
-    }
+    SKEP_API explicit blob(std::vector<std::byte> bytes);
 
     /// Refers to `bytes`, kept alive by `owner`: a mapped file, for example, or a part of another blob. An
     /// empty owner is for bytes that live as long as the program. The bytes must not change from now on.
@@ -52,15 +48,7 @@ public:
 
     /// Returns a blob with a copy of `bytes`.
     /// Cost: one allocation.
-    static blob copy_of(std::span<const std::byte> bytes) {
-        if (bytes.empty()) {
-            return {};
-        }
-        auto copy = std::make_shared_for_overwrite<std::byte[]>(bytes.size());
-        std::copy(bytes.begin(), bytes.end(), copy.get());
-        const std::span<const std::byte> shown(copy.get(), bytes.size());
-        return {std::move(copy), shown};
-    }
+    SKEP_API static blob copy_of(std::span<const std::byte> bytes);
 
     blob(const blob&) noexcept = default;
     blob& operator=(const blob&) noexcept = default;

@@ -465,6 +465,13 @@ using any_event = std::variant<
 /// Any event: a variant of the structs above, for std::visit, std::get_if and std::holds_alternative.
 struct event : detail::any_event {
     using variant::variant;
+    event() = default;
+    // In the library, because 40 types take the compiler long.
+    SKEP_API event(const event&);
+    SKEP_API event(event&&) noexcept;
+    SKEP_API event& operator=(const event&);
+    SKEP_API event& operator=(event&&) noexcept;
+    SKEP_API ~event();
 };
 
 /// Returns the name of the event, for example "worker.ready".

@@ -24,23 +24,10 @@ struct call_metrics {
     histogram run_time;                   ///< of every sent call: time since it was last sent
 
     /// Returns the number of failed calls, of all error codes.
-    std::uint64_t failures() const noexcept {
-        std::uint64_t sum = 0;
-        for (const auto& [code, count] : failed) {
-            sum += count;
-        }
-        return sum;
-    }
+    SKEP_API std::uint64_t failures() const noexcept;
 
     /// Adds the calls of `other`.
-    void add(const call_metrics& other) {
-        succeeded += other.succeeded;
-        for (const auto& [code, count] : other.failed) {
-            failed[code] += count;
-        }
-        queue_time.add(other.queue_time);
-        run_time.add(other.run_time);
-    }
+    SKEP_API void add(const call_metrics& other);
 };
 
 /// All figures of a pool at one moment: see pool::metrics(). calls() counts the same calls as
@@ -53,13 +40,7 @@ struct pool_metrics {
     call_metrics others; ///< all other commands together
 
     /// Returns the sum of all commands.
-    call_metrics calls() const {
-        auto sum = others;
-        for (const auto& [name, each] : commands) {
-            sum.add(each);
-        }
-        return sum;
-    }
+    SKEP_API call_metrics calls() const;
 };
 
 /// Returns {"status": S, "start_time": T, "calls": C, "commands": {name: C, ...}, "others": C}. S is

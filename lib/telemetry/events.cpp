@@ -14,6 +14,12 @@ namespace skep {
 
 namespace json = boost::json;
 
+event::event(const event&) = default;
+event::event(event&&) noexcept = default;
+event& event::operator=(const event&) = default;
+event& event::operator=(event&&) noexcept = default;
+event::~event() = default;
+
 namespace {
 
 void put(json::object& target, std::string_view name, duration value) {
