@@ -53,7 +53,9 @@ void oracle::on_try_ended(const std::string& problem) {
     const spared_by_faults here;
     world_.trace(config_.name + " has " + (problem.empty() ? "started" : "not started: " + problem));
     if (tries_.empty()) {
-        wrong(config_.name + " has come to the end of a start that was not begun");
+        if (!out_of_memory()) { // the event of the beginning was dropped
+            wrong(config_.name + " has come to the end of a start that was not begun");
+        }
         return;
     }
     auto& last = tries_.back();
