@@ -20,9 +20,10 @@
 
 namespace skep {
 
-/// Events of a pool, one struct per kind: see event_bus. Events hold no arguments, results or environments;
-/// only worker_printed holds output of a worker. A member without a value is empty, for example `worker` of a
-/// call that has not been sent to a worker yet. Members of the same name have the same meaning in all events:
+/// Events of a pool, one struct per kind: see event_bus. Events hold no arguments, results or environments.
+/// Output of a worker is in worker_printed; `reason` or `problem` of another event may quote its last lines.
+/// A member without a value is empty, for example `worker` of a call that has not been sent to a worker yet.
+/// Members of the same name have the same meaning in all events:
 ///
 /// - `name`: the kind of event, as in name_of() and to_json()
 /// - `pool`: name of the pool
@@ -34,8 +35,9 @@ namespace skep {
 /// - `session`: id of the session, or of the call's session; empty without a session
 namespace events {
 
-/// A worker changed its state. Every call that takes the last free place moves the worker from ready to busy,
-/// and later back: `metadata` then holds the call's `command`, `correlation_id` and `session`.
+/// A worker changed its state. The call or lease that takes the last free place moves the worker from ready
+/// to busy. The call or lease that frees a place moves the worker back. For a call, `metadata` holds its
+/// `command`, `correlation_id` and `session`.
 struct worker_transition {
     static constexpr std::string_view name = "worker.transition";
     worker_id worker;
@@ -124,7 +126,7 @@ struct protocol_error {
     std::string reason;
 };
 
-/// A worker printed a line or logged a record. The only event with output of a worker.
+/// A worker printed a line or logged a record.
 struct worker_printed {
     static constexpr std::string_view name = "worker.printed";
     worker_id worker;
@@ -154,8 +156,8 @@ struct ping_sent {
 struct pong_received {
     static constexpr std::string_view name = "heartbeat.pong_received";
     worker_id worker;
-    /// Time since the ping was sent. The pool remembers this time for the last eight pings; for an older
-    /// ping, the time since one of these eight.
+    /// Time since the ping was sent. The pool keeps the send times of the last eight pings; the answer to an
+    /// older ping has the time since one of these eight.
     duration latency{};
 };
 
@@ -470,7 +472,7 @@ struct event : detail::any_event {
     SKEP_API event(const event&);
     SKEP_API event(event&&) noexcept;
     SKEP_API event& operator=(const event&);
-    SKEP_API event& operator=(event&&) noexcept;
+    SKEP_API event& operator=(event&&);
     SKEP_API ~event();
 };
 

@@ -122,10 +122,10 @@ public:
     /// - worker_lost: the leased worker ended before or during the call. No call is sent to another worker.
     /// - invalid_request: the lease was given back before the call.
     /// - cancelled: the lease was given back during the call.
-    /// - session_worker_unavailable: the affinity is `strict_queue`, and another worker serves the call's
-    ///   session. The session stays with that worker.
-    /// - worker_busy: the affinity is `strict_fail_fast`, and another worker serves the call's session, or
-    ///   the leased worker serves the session and the lease has no free place.
+    /// - session_worker_unavailable: the call's affinity is `strict_queue`, and another worker serves the
+    ///   call's session. The session stays with that worker.
+    /// - worker_busy: the call's affinity is `strict_fail_fast`, and another worker serves the call's
+    ///   session, or the leased worker serves the session and the lease has no free place.
     ///
     /// Cancellation: as for pool::execute().
     using call_interface::execute;

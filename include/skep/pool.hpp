@@ -35,34 +35,35 @@ namespace skep {
 
 class pool_core;
 
-/// A completion token in a place where an argument of type Other is possible, too.
+/// A completion token that does not convert to Other. Distinguishes suspend(token) from suspend(worker_id).
 template <class Token, class Other>
 concept token_beside = !std::convertible_to<Token, Other>;
 
 /// A pool of worker processes.
 ///
-/// Completion: every operation takes a completion token as its last argument. An operation without a token
-/// returns an awaitable for co_await. The signature is void(std::exception_ptr, T), or
-/// void(std::exception_ptr) for an operation without a result; with as_result, the signature is
+/// Completion: every operation takes a completion token, as the last argument of all that it needs. An
+/// operation without a token returns an awaitable for co_await. The signature is void(std::exception_ptr, T),
+/// or void(std::exception_ptr) for an operation without a result; with as_result, the signature is
 /// void(result<T>). T is the value type of the awaitable.
 /// Executor: the pool runs on its own strand over the given executor. A handler runs on its associated
 /// executor, by default get_executor(). A coroutine resumes on its own executor. A handler never runs within
 /// the initiating function.
-/// Allocator: a handler is stored in memory from its associated allocator. The handler of a coroutine takes
-/// no memory.
+/// Allocator: a handler is stored in memory from its associated allocator. The handler of a coroutine is
+/// stored without an allocation.
 /// Thread safety: several threads may start operations of one pool at once. Moving, assigning and destroying
 /// the pool object must not race with operations.
 /// Errors: a failed operation throws skep::error. In a coroutine that is already cancelled, a co_await does
 /// not begin the operation: Asio itself throws boost::system::system_error with
-/// asio::error::operation_aborted.
-/// An operation with not_started among its errors fails with start_failed after a failed start(), and with
-/// out_of_memory in a failed pool.
-/// Memory: an operation fails with errc::out_of_memory if memory is short on the caller's side, or for the
-/// message of a call. A worker whose message is too large for the host's memory is ended, and its calls end
-/// with errc::worker_lost. The pool's own needs are small. A pool that lacks memory for its own needs fails:
-/// every call and checkout ends with errc::out_of_memory, the workers are killed with their process groups,
-/// and status() shows pool_phase::failed. Later calls fail at once. start() may be called again; a
-/// pool_manager with restart_failed_pools does so by itself. shutdown() works as usual.
+/// asio::error::operation_aborted. An operation with not_started among its errors fails with start_failed
+/// after a failed start(). In a failed pool it fails with the error that ended the pool. While start() runs,
+/// calls, checkouts and ready() wait.
+/// Memory: an operation fails with errc::out_of_memory if memory is short for the operation itself or for its
+/// encoded request. A worker whose message is too large for the host's memory is ended, and its calls are
+/// lost: they end with errc::worker_lost, or are sent again. The pool's own needs are small. A pool that
+/// lacks memory for its own needs fails: every call and checkout ends with errc::out_of_memory, the workers
+/// are killed with their process groups, and status() shows pool_phase::failed. Later calls fail at once.
+/// start() may be called again; a pool_manager with restart_failed_pools does so by itself. shutdown() works
+/// as usual.
 /// Forks: a pool belongs to the process that started the pool. In a forked copy of that process, every
 /// operation fails at once with errc::forked, except status(), metrics(), session_worker(), forget_session()
 /// and shutdown(). In the copy, shutdown() sends nothing to the workers. Construct and start pools after
@@ -83,12 +84,12 @@ public:
     /// context is destroyed. Calls in progress end with errc::shutting_down.
     ///
     /// Lifetime: as for other Asio objects, the pool's execution context must outlive the pool, and the
-    /// context of a caller must outlive the caller's calls, also if it is a separate context. The safe order
+    /// context of a caller, if it is another one, must outlive the caller's calls. The safe order
     /// is: await shutdown(), let the coroutines that use the pool end, destroy the pool, then destroy the
-    /// contexts, the pool's own last. A context destroyed too early, before a pool on it, first ends the
-    /// pool's processes and threads. The destruction blocks for at most two seconds for each process that
-    /// does not end. Coroutines that wait for the pool are then destroyed with their own context, without
-    /// being resumed.
+    /// contexts, the pool's own last. If a context is destroyed before a pool on it, the destruction first
+    /// ends the pool's processes and threads. It blocks for at most two seconds for each process that does
+    /// not end. Coroutines that wait for the pool are then destroyed with their own context, without being
+    /// resumed.
     ~pool() override;
 
     pool(pool&&) noexcept;
@@ -104,9 +105,10 @@ public:
     /// workers come up in the background, and failed starts are tried again. Calls made meanwhile wait in the
     /// queue, within their limits.
     /// Errors: start_failed (see below), already_started, shutting_down, cancelled.
-    /// start_failed: the first attempt of every worker has ended, and too few workers came up. Carries the
-    /// cause and the output tail of the last failure. All workers are stopped again. Calls that waited fail
-    /// with start_failed, and so do later calls. start() may be repeated.
+    /// start_failed: the first attempt of every worker has ended and too few workers came up, a process could
+    /// not be created, or the initialization delegate refused. Carries the cause and the output tail of the
+    /// last failure. All workers are stopped again. Calls that waited fail with start_failed, and so do later
+    /// calls. start() may be repeated.
     /// Cancellation (all types): the wait ends with cancelled; the pool goes on starting. Use shutdown() to
     /// stop the pool.
     boost::asio::awaitable<void> start();
@@ -116,10 +118,12 @@ public:
     }
 
     /// Waits until at least `count` workers are up: ready, busy, degraded or suspended. The wait has no time
-    /// limit: the pool may reach `count` only after resize().
+    /// limit: if `count` exceeds the size of the pool, the wait lasts until resize() or autoscaling adds
+    /// workers.
     /// `count`: 0..10,000.
-    /// Errors: invalid_config (`count` is out of range), not_started, start_failed (not if a pool_manager
-    /// starts the pool again), unavailable (see restart_options::limit), shutting_down, cancelled.
+    /// Errors: invalid_config (`count` is out of range), not_started, start_failed (if a pool_manager starts
+    /// the pool again, the wait goes on instead), unavailable (see restart_options::limit), shutting_down,
+    /// cancelled.
     /// Cancellation (all types): the wait ends with cancelled.
     boost::asio::awaitable<void> ready(std::size_t count);
     template <class CompletionToken>
@@ -127,9 +131,9 @@ public:
         return begin<void>(detail::operations::ready, std::forward<CompletionToken>(token), count);
     }
 
-    /// Runs one call and returns its answer. call_interface has the overloads: a request, a command with
-    /// arguments, and each for an answer of a type T. The request is encoded on the caller's executor.
-    /// Each call ends with exactly one reply or error.
+    /// Runs one call and returns its answer. call_interface has the overloads: execute(request) and
+    /// execute(command, arguments) return a reply; execute<T>() returns the value of the reply as a T. The
+    /// request is encoded on the caller's executor. Each call ends with exactly one reply or error.
     ///
     /// A call that a dead worker had not received is sent to another worker. A call that the dead worker had
     /// received is sent again only if request::idempotent is set, as pool_config::retry says. A call whose
@@ -138,8 +142,8 @@ public:
     /// queue_timeout, no_worker, timeout, cancelled, worker_lost, unavailable, poisonous_request,
     /// invalid_request, out_of_memory, tool_cycle (only a call that a tool makes), worker_busy,
     /// session_worker_unavailable and session_quota_exceeded (only a call of a strict session: see
-    /// affinity_options), frame_too_large, not_started, start_failed, shutting_down; invalid_config once a
-    /// custom scheduler has ended the pool.
+    /// affinity_options), frame_too_large, not_started, start_failed, shutting_down; invalid_config after a
+    /// custom scheduler has failed the pool: the scheduler threw, or picked a slot that was not on offer.
     /// Cancellation: a queued call is removed at once (all types). A running call ends at once with cancelled
     /// (terminal and partial): its worker is notified, and replaced if the worker still runs the call after
     /// cancel_grace. Total cancellation of a running call is ignored, because the effects of the call cannot
@@ -155,11 +159,11 @@ public:
     using call_interface::stream;
     stream_operation prepare_stream(request call) override;
 
-    /// Reserves a worker, or one place of a worker, for an uninterrupted sequence of calls. Checkouts wait in
-    /// the queue like calls, in the same order. A whole worker is handed over when its present calls have
-    /// ended. A leased worker is not recycled, restarted or scaled down. If the worker fails, the lease is
-    /// lost as well. The lease ends early if the pool shuts down or is destroyed, or if resize() removes the
-    /// worker. A lease does not delay a shutdown.
+    /// Reserves a worker, or one place of a worker that runs several calls at a time, for an uninterrupted
+    /// sequence of calls. Checkouts wait in the queue like calls, in the same order. A whole worker is handed
+    /// over when its present calls have ended. A leased worker is not recycled, restarted or scaled down. If
+    /// the worker fails, the lease is lost as well. The lease ends early if the pool shuts down or is
+    /// destroyed, or if resize() removes the worker. A lease does not delay a shutdown.
     /// `location`: appears in the warning about a lease that is held for too long.
     /// Errors: pool_saturated, queue_timeout, no_worker, cancelled, unavailable, not_started, start_failed,
     /// shutting_down; invalid_config (an option is out of range, or excludes another); frame_too_large and
@@ -192,11 +196,11 @@ public:
     event_bus& events() noexcept;
 
     /// Forgets the worker of the session: the session's next call goes to any worker, like the call of a new
-    /// session. For a session that is over, or whose worker is gone with its memory
-    /// (errc::session_worker_unavailable).
-    /// Returns false if the pool knows no worker that serves, or has served, the session. Never fails;
+    /// session. Use this when a session is over, or when a strict call has failed with
+    /// errc::session_worker_unavailable: the worker, and its memory of the session, are gone. Returns false
+    /// if the pool knows no worker that serves, or has served, the session. Fails only with out_of_memory;
     /// answers in every phase.
-    /// Cancellation: none; the operation is one hop.
+    /// Cancellation: none; the operation does not wait.
     boost::asio::awaitable<bool> forget_session(std::string id);
     template <class CompletionToken>
     auto forget_session(std::string id, CompletionToken&& token) {
@@ -205,8 +209,9 @@ public:
     }
 
     /// Returns the worker that serves, or has served, the session, and the state of that worker. Returns an
-    /// empty optional if the pool knows no such worker. Never fails; answers in every phase.
-    /// Cancellation: none; the operation is one hop.
+    /// empty optional if the pool knows no such worker. Fails only with out_of_memory; answers in every
+    /// phase.
+    /// Cancellation: none; the operation does not wait.
     boost::asio::awaitable<std::optional<session_binding>> session_worker(std::string id);
     template <class CompletionToken>
     auto session_worker(std::string id, CompletionToken&& token) {
@@ -214,15 +219,15 @@ public:
                                                      std::forward<CompletionToken>(token), std::move(id));
     }
 
-    /// Binds the session to a worker. The session's next calls go to that worker, and so do calls that wait
-    /// for another worker. Calls that another worker has received stay there. Counts as a use of the session,
-    /// and is recorded in pool_config::sessions.
+    /// Binds the session to a worker. The session's next calls go to that worker, and so do calls of the
+    /// session that wait for another worker. Calls that another worker has received stay there. Counts as a
+    /// use of the session, and is recorded in pool_config::sessions.
     /// `mode`: `hint` lets a later call take the session elsewhere, a strict mode does not. Default:
     /// affinity.mode. A session that is already strictly bound to that worker stays strictly bound.
     /// Errors, without effect on the session: unknown_worker (no such worker is up, or the worker is
     /// leaving), invalid_session (`id` is not 1..256 bytes of UTF-8), session_quota_exceeded (as for a strict
     /// call: see affinity_options::limit), not_started, start_failed, shutting_down, forked.
-    /// Cancellation: none; the operation is one hop.
+    /// Cancellation: none; the operation does not wait.
     boost::asio::awaitable<void> bind_session(std::string id, worker_id worker,
                                               std::optional<affinity_mode> mode = std::nullopt);
     template <class CompletionToken>
@@ -232,28 +237,30 @@ public:
                            std::move(id), std::move(worker), mode);
     }
 
-    /// Returns one consistent snapshot. Never fails; answers in every phase.
-    /// Cancellation: none; the operation is one hop.
+    /// Returns one consistent snapshot. Fails only with out_of_memory; answers in every phase.
+    /// Cancellation: none; the operation does not wait.
     boost::asio::awaitable<pool_status> status();
     template <class CompletionToken>
     auto status(CompletionToken&& token) {
         return begin<pool_status>(detail::operations::status, std::forward<CompletionToken>(token));
     }
 
-    /// Returns status(), the start times of the workers, and by command the outcomes and times of the calls:
-    /// see pool_config::metrics. Totals since the construction of the pool. Never fails; answers in every
-    /// phase.
-    /// Cancellation: none; the operation is one hop.
+    /// Returns status(), a histogram of the time that workers took to become ready, and the outcomes and
+    /// times of the calls of each
+    /// command: see pool_config::metrics. Totals since the construction of the pool. Fails only with
+    /// out_of_memory; answers in every phase.
+    /// Cancellation: none; the operation does not wait.
     boost::asio::awaitable<pool_metrics> metrics();
     template <class CompletionToken>
     auto metrics(CompletionToken&& token) {
         return begin<pool_metrics>(detail::operations::metrics, std::forward<CompletionToken>(token));
     }
 
-    /// Takes one worker, or the whole pool, out of service, and keeps the processes. Returns when the
-    /// present calls are answered. Meanwhile calls wait in the queue, within their own limits. Workers that
-    /// come up in a suspended pool are suspended. A suspended worker is not probed or recycled automatically;
-    /// shutdown() ends suspended workers like all others. Idempotent.
+    /// Takes one worker, or the whole pool, out of service, and keeps the processes. Returns when the present
+    /// calls are answered. Until resume(), new calls go to other workers; if the whole pool is suspended,
+    /// they wait in the queue, within their own limits. Workers that come up in a suspended pool are
+    /// suspended. A suspended worker is not probed or recycled automatically; shutdown() ends suspended
+    /// workers like all others. Idempotent.
     /// Errors: unknown_worker (no such worker is up, or the worker ended meanwhile), not_started,
     /// shutting_down, cancelled (by the caller, or because resume() came first).
     /// Cancellation (all types): the wait ends with cancelled; the suspension goes on.
@@ -269,9 +276,8 @@ public:
     }
 
     /// Undoes suspend(). A suspend() that still waits ends with cancelled. Idempotent.
-    /// Errors: unknown_worker (no such worker is up), not_started, shutting_down, cancelled.
-    /// Cancellation (all types): takes effect only before the operation begins, so hardly ever: the operation
-    /// is one hop.
+    /// Errors: unknown_worker (no such worker is up or coming up), not_started, shutting_down, cancelled.
+    /// Cancellation (all types): hardly ever takes effect, because the operation does not wait.
     boost::asio::awaitable<void> resume(worker_id id);
     template <class CompletionToken>
     auto resume(worker_id id, CompletionToken&& token) {
@@ -296,8 +302,9 @@ public:
                                    std::move(id));
     }
 
-    /// Probes at the same time all workers that are up and have a health check. Returns the results by slot.
-    /// A worker that is suspended, or that ends meanwhile, has no result.
+    /// Probes at the same time all workers that are up and have a health check. Returns the results in the
+    /// order of the slots (worker_id::slot). A worker that is suspended, or that ends meanwhile, has no
+    /// result.
     /// Errors: not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the probes go on.
     boost::asio::awaitable<std::vector<probe_result>> probe();
@@ -307,8 +314,9 @@ public:
                                                 std::forward<CompletionToken>(token));
     }
 
-    /// Sends one worker a ping beside the heartbeat, and returns the time until the answer. A worker without
-    /// a control channel (stdio) answers between two calls. A missing answer has no consequences for the
+    /// Sends one worker a ping in addition to the pings of the heartbeat, and returns the time until the
+    /// answer. A worker without a control channel (stdio) answers between two calls. A missing answer has no
+    /// consequences for the
     /// worker: only the heartbeat decides about a replacement.
     /// Errors: unknown_worker (no such worker is up, or the worker left meanwhile), timeout (no answer within
     /// heartbeat.timeout), not_started, shutting_down, cancelled.
@@ -332,8 +340,9 @@ public:
     }
 
     /// Replaces one worker, or all workers that are up or coming up, at most recycle.max_recycling at a time.
-    /// As in recycling, the new worker is ready before the old one leaves, and calls in flight finish.
-    /// Returns when the last old worker has ended.
+    /// As in recycling, the new worker is ready before the old one leaves, and calls in flight finish. Leases
+    /// and strictly bound sessions of an old worker end before that worker leaves, without a time limit: see
+    /// affinity_options::on_recycle. Returns when the last old worker has ended.
     /// Errors: restart_failed (a new worker did not come up, with its cause; the remaining old workers go on
     /// serving), unknown_worker, not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the restart goes on.
@@ -351,8 +360,8 @@ public:
     /// Changes the limits for the number of workers, and brings the number within `limits` at once. Calls in
     /// flight on surplus workers finish. Between the limits, autoscaling decides.
     /// `limits`: min is 1..10,000, max is min..10,000.
-    /// Errors: invalid_config (`limits` is out of range, or min exceeds the share that max_workers of the
-    /// pool_manager leaves), not_started, shutting_down, cancelled.
+    /// Errors: invalid_config (`limits` is out of range, or min exceeds the number of workers that
+    /// max_workers of the pool_manager leaves to this pool), not_started, shutting_down, cancelled.
     /// Cancellation: as resume().
     boost::asio::awaitable<void> resize(size_limits limits);
     template <class CompletionToken>
@@ -361,12 +370,13 @@ public:
     }
 
     /// Shuts the pool down, in three steps. First, the pool admits no more calls, except calls that tools
-    /// make for accepted calls. Second, the pool drains: accepted calls may finish within stop.drain_timeout.
-    /// Queued calls fail with shutting_down at once if all remaining workers are suspended, or no worker is
-    /// left. Third, every worker goes through the stop sequence. An unfinished start() is ended first.
-    /// Afterwards no child, zombie, descriptor or thread of the pool is left. Takes at most drain_timeout +
-    /// shutdown_grace + term_grace + reap_timeout, and up to half a second for the last output. Idempotent:
-    /// later and concurrent calls return the same report.
+    /// make for accepted calls. Second, the pool drains: accepted calls may finish within stop.drain_timeout,
+    /// and checkouts that wait fail with shutting_down. Queued calls fail with shutting_down at once if all
+    /// remaining workers are suspended, or no worker is left. Third, every worker goes through the stop
+    /// sequence. A start() that still runs is ended before that, and fails with shutting_down. Afterwards no
+    /// child, zombie, descriptor or thread of the pool is left. Takes at most drain_timeout + shutdown_grace
+    /// + term_grace + reap_timeout, and up to half a second for the last output. Idempotent: later and
+    /// concurrent calls return the same report.
     /// Cancellation (all types): the wait ends with cancelled; the shutdown goes on.
     boost::asio::awaitable<shutdown_report> shutdown();
     template <class CompletionToken>

@@ -30,7 +30,7 @@ class stream_reader;
 /// One value that the worker's generator has yielded.
 struct chunk {
     boost::json::value value;      ///< the yielded value
-    std::vector<blob> attachments; ///< `value` refers to them as {"$attachment": index}
+    std::vector<blob> attachments; ///< see reply::attachments; `value` refers to them
 
     /// Converts `value` to a T: see value_as. Throws error(errc::type_mismatch) with the place that does not
     /// fit.

@@ -56,8 +56,8 @@ public:
     }
 
     /// Sends bytes beside the JSON, without encoding. The worker receives attachments in the order of
-    /// attach(). A blob is moved; a copied blob shares its bytes. A std::vector<std::byte> that is moved in
-    /// keeps its memory. Text and other contiguous ranges of std::byte or unsigned char are copied.
+    /// attach(). Moving or copying a blob copies no bytes. A std::vector<std::byte> that is moved in keeps
+    /// its memory. Text and other contiguous ranges of std::byte or unsigned char are copied.
     request& attach(blob bytes) &;
     request& attach(std::vector<std::byte>&& bytes) & { return attach(blob(std::move(bytes))); }
     request& attach(std::string_view bytes) &;
@@ -72,8 +72,8 @@ public:
     /// call with affinity() and without session() fails with invalid_request.
     request& affinity(affinity_mode mode) &;
 
-    /// Sets the pool of a pool_manager that runs the call. Default: the manager's default pool. A pool
-    /// rejects calls for other pools with invalid_request.
+    /// Names the pool that runs the call, for calls by a pool_manager. Default: the manager's default pool. A
+    /// pool rejects calls for other pools with invalid_request.
     request& pool(std::string name) &;
 
     /// Limits the whole call: waiting, dispatch and execution. 0 = no limit. Default:
@@ -81,9 +81,10 @@ public:
     /// pool_config::request_timeout.
     request& timeout(duration limit) &;
 
-    /// Limits the wait for each chunk of a stream. Pauses while the worker awaits the consumer or a tool. 0 =
-    /// no limit. Default: command_options::idle_timeout of the command in pool_config::commands, or else
-    /// pool_config::stream.idle_timeout. A call that is no stream fails with invalid_request.
+    /// Limits the wait for each chunk of a stream. The limit does not run while the worker waits for the
+    /// consumer or for a tool. 0 = no limit. Default: command_options::idle_timeout of the command in
+    /// pool_config::commands, or else pool_config::stream.idle_timeout. A call that is no stream fails with
+    /// invalid_request.
     request& idle_timeout(duration limit) &;
 
     /// Limits the whole call by a point in time. The earlier of deadline() and timeout() applies.

@@ -40,7 +40,8 @@ struct session_options {
     /// session. Must not block; exceptions are dropped.
     std::function<void(std::size_t count, std::size_t quota)> on_quota_warning;
 
-    /// Receives the events of sessions that are created, removed, or found to have expired in this process.
+    /// Receives the events of this store: it created or removed a session, or a session that this process
+    /// keeps has expired.
     /// Null: the bus of the pool_manager; without a manager, the events are dropped.
     std::shared_ptr<event_bus> events;
 };
@@ -55,9 +56,9 @@ struct session_store_stats {
     std::size_t memory_bytes = 0;   ///< approximate memory of the sessions in this process
 };
 
-/// State that outlives a call: data about a user, a conversation or a job, under an id that the caller
-/// chooses. A session expires when it has not been accessed for its ttl. From that moment on, no operation
-/// finds the session.
+/// Stores sessions: data that outlives a call, about a user, a conversation or a job, under an id that the
+/// caller chooses. A session expires when it has not been accessed for its ttl. From that moment on, no
+/// operation finds the session.
 ///
 ///     skep::session_store store;
 ///     co_await store.create("user-42");
@@ -72,9 +73,9 @@ struct session_store_stats {
 /// Errors: each operation throws error(errc::invalid_session) for an invalid id. Exceptions of a custom
 /// session_backend pass through.
 /// Cancellation (terminal): the operation ends with error(errc::cancelled). With sessions in this process,
-/// operations hardly wait: update(), cleanup_expired(), and a create() that must search for a free place
-/// yield to the executor now and then, and check for cancellation at these points. With a custom backend,
-/// each operation can be cancelled during a wait for the backend.
+/// operations hardly wait: update(), cleanup_expired(), and a create() at the quota, which looks for an
+/// expired session to remove, yield to the executor now and then, and check for cancellation at these points.
+/// With a custom backend, each operation can be cancelled during a wait for the backend.
 /// Executor: a handler runs on its associated executor, by default the system executor. A coroutine resumes
 /// on its own executor.
 /// Thread safety: every function may be called from any thread. Operations on one session are atomic and
@@ -117,8 +118,9 @@ public:
         return begin(std::forward<CompletionToken>(token), peek(std::move(id)));
     }
 
-    /// Applies `change` to the session's data atomically. Returns the changed session. Counts as an access.
-    /// If the operation fails, or is cancelled between two calls of `change`, the session is unchanged.
+    /// Applies `change` to the session's data atomically. Returns the changed session. Counts as an access. A
+    /// failed or cancelled update leaves a session in this process unchanged; a custom backend may already
+    /// have stored the change.
     /// `change`: called on the caller's executor, without a lock. Must not block, and must have no effect
     /// except on its argument: if another update changes the session meanwhile, `change` is called again with
     /// the newer data, up to 10,000 times. Exceptions of `change` end the operation.
@@ -137,9 +139,10 @@ public:
         return begin(std::forward<CompletionToken>(token), touch(std::move(id)));
     }
 
-    /// Stores `worker` as the session's last_worker_id(), and restarts the idle time of the session. Pools
-    /// with this store do so for every call and every pool::bind_session(). Does not bind the session to that
-    /// worker. Returns false if no unexpired session has that id.
+    /// Stores `worker` as the session's last_worker_id(), and restarts the idle time of the session. A pool
+    /// with this store tries to do so for every call and checkout of the session, and for
+    /// pool::bind_session(). Does not bind the session to that worker. Returns false if no unexpired session
+    /// has that id.
     awaitable<bool> record_worker(std::string id, worker_id worker);
     template <class CompletionToken>
     auto record_worker(std::string id, worker_id worker, CompletionToken&& token) {
@@ -184,8 +187,8 @@ public:
     /// millisecond, and yields to the executor between slices. Call this function every cleanup_interval; a
     /// pool_manager does so for its store. Sessions expire without it, too.
     /// Cancellation: sessions that were already swept stay swept.
-    /// Complexity: linear in the expired sessions plus the sessions that will expire within an eighth of
-    /// their ttl.
+    /// Complexity: linear in the expired sessions plus the sessions with less than an eighth of their ttl
+    /// left.
     awaitable<std::size_t> cleanup_expired();
     template <class CompletionToken>
     auto cleanup_expired(CompletionToken&& token) {

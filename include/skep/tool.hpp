@@ -25,7 +25,7 @@ namespace skep {
 struct tool_call {
     std::string name;                        ///< name of the tool
     boost::json::object args;                ///< arguments by name
-    std::vector<blob> attachments;           ///< `args` refer to them as {"$attachment": index}
+    std::vector<blob> attachments;           ///< see reply::attachments; `args` refer to them
     std::string command;                     ///< command of the worker's call, like the members below
     worker_id worker;                        ///< the worker that runs the call
     std::string session;                     ///< session of the call; empty if the call has none
@@ -35,7 +35,7 @@ struct tool_call {
 };
 
 /// The answer of a tool: any value that boost::json::value_from converts, and bytes. The value refers to
-/// bytes as {"$attachment": index}.
+/// bytes as {"$attachment": index}; do not use other data of this form beside bytes.
 struct tool_reply {
     tool_reply() = default;
     /// Constructs an answer from JSON and bytes.

@@ -93,11 +93,13 @@ public:
     template <class Integer>
     void optional_number(std::string_view field, std::optional<Integer>& target, long long low,
                          long long high) {
-        auto read_one = target.value_or(0); // 0 is out of range
-        number(field, read_one, low, high);
-        if (read_one != 0) {
-            target = read_one;
-        }
+        read(field, target, [&](const node& position) -> maybe<std::optional<long long>> {
+            if (position.value.is_null()) {
+                return std::optional<long long>();
+            }
+            const auto value = to_integer(position, low, high);
+            return value ? maybe<std::optional<long long>>(value) : std::nullopt;
+        });
     }
     void optional_time(std::string_view field, std::optional<duration>& target, duration low, duration high);
     void optional_flag(std::string_view field, std::optional<bool>& target);

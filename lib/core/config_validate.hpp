@@ -8,8 +8,7 @@
 
 namespace skep {
 
-/// Adds the violated rules, of single fields and between fields. `workers` is config.workers, or the default
-/// that 0 stands for.
+/// Adds the violated rules, of single fields and between fields. `workers` is config.workers, or its default.
 void check_config(const pool_config& config, std::size_t workers, config_problems& problems);
 
 /// Throws error(errc::invalid_config) with the problems of a worker's launch options, except for the

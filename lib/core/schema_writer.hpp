@@ -76,7 +76,9 @@ public:
     template <class Integer>
     void optional_number(std::string_view field, const std::optional<Integer>&, long long low,
                          long long high) {
-        properties_[field] = range_of("integer", low, high);
+        auto range = range_of("integer", low, high);
+        range["type"] = {"integer", "null"};
+        properties_[field] = std::move(range);
     }
 
     void optional_time(std::string_view field, const std::optional<duration>&, duration low, duration high) {

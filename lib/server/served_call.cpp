@@ -3,7 +3,6 @@
 
 #include "server/served_call.hpp"
 
-#include "server/call_failure.hpp"
 #include "wire/answer_messages.hpp"
 #include "wire/attachments.hpp"
 
@@ -110,15 +109,15 @@ void served_call::collect(json::value value, const std::vector<blob>& attachment
     if (!collected_) {
         collected_.emplace();
     }
-    if (collected_->size() == most_collected) {
+    auto& [values, all, least_index] = *collected_;
+    if (values.size() == most_collected) {
         throw call_failure("skep.ResultTooLarge", "'" + message_.command + "' sends more than " +
                                                       std::to_string(most_collected) +
                                                       " chunks; call it as a stream");
     }
-    const auto out_of_range = shift_references(value, attachments.size(), attachments_.size());
-    least_index_in_data_ = std::min(least_index_in_data_, out_of_range);
-    attachments_.insert(attachments_.end(), attachments.begin(), attachments.end());
-    collected_->push_back(std::move(value));
+    least_index = std::min(least_index, shift_references(value, attachments.size(), all.size()));
+    all.insert(all.end(), attachments.begin(), attachments.end());
+    values.push_back(std::move(value));
 }
 
 void served_call::end_if_cancelled() const {
@@ -238,17 +237,21 @@ void served_call::interrupt() {
     handler_.cancel();
 }
 
+call_failure served_call::ambiguous_chunk() const {
+    return {"skep.UnserializableResult",
+            "the result of '" + message_.command +
+                "' cannot be sent: a chunk has {\"$attachment\":" + std::to_string(collected_->least_index) +
+                "} as data, and it would refer to an attachment of another chunk"};
+}
+
 void served_call::answer(json::value value) {
-    if (least_index_in_data_ < attachments_.size()) {
-        const auto index = std::to_string(least_index_in_data_);
-        answer(std::make_exception_ptr(call_failure(
-            "skep.UnserializableResult",
-            "the result of '" + message_.command + "' cannot be sent: a chunk has {\"$attachment\":" + index +
-                "} as data, and it would refer to an attachment of another chunk")));
-        return;
-    }
     if (collected_) {
-        value = std::move(*collected_);
+        if (collected_->least_index < collected_->attachments.size()) {
+            answer(std::make_exception_ptr(ambiguous_chunk()));
+            return;
+        }
+        value = std::move(collected_->values);
+        attachments_ = std::move(collected_->attachments);
     }
     if (report_) {
         append_report();

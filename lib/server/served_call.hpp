@@ -5,6 +5,7 @@
 
 #include "async/condition_variable.hpp"
 #include "async/task_group.hpp"
+#include "server/call_failure.hpp"
 #include "server/cancelled_calls.hpp"
 #include "server/outbox.hpp"
 #include "server/tool_calls.hpp"
@@ -33,6 +34,14 @@ struct call_services {
     tool_calls tools;
     cancelled_calls cancelled;
     welcome_message welcome;
+};
+
+/// The chunks of a caller that takes no chunks.
+struct collected_chunks {
+    boost::json::array values;
+    std::vector<blob> attachments;
+    std::uint64_t least_index =
+        std::numeric_limits<std::uint64_t>::max(); ///< in data that only looks like a reference
 };
 
 /// One running call of a worker, behind the handler's worker_call. Used on the strand, except for attach()
@@ -73,6 +82,7 @@ private:
     bool has_credit() const noexcept { return message_.stream->chunks > 0 && message_.stream->bytes > 0; }
     void send_chunk(const boost::json::value& value, const std::vector<blob>& attachments);
     void collect(boost::json::value value, const std::vector<blob>& attachments);
+    call_failure ambiguous_chunk() const;
     void end_if_cancelled() const;
     std::shared_ptr<open_tool_call> begin_tool_call(const std::string& name, const boost::json::value& args,
                                                     const std::vector<blob>& attachments);
@@ -89,9 +99,7 @@ private:
     task_group::task_handle handler_;
     bool was_interrupted_ = false;
     std::vector<blob> attachments_; ///< of the result
-    std::optional<boost::json::array> collected_;
-    std::uint64_t least_index_in_data_ =
-        std::numeric_limits<std::uint64_t>::max(); ///< see collect(); no chunk's own reference
+    std::optional<collected_chunks> collected_;
     std::size_t open_tool_calls_ = 0;
     std::optional<condition_variable> changed_; ///< credit, or room for tool calls; rarely waited for
     std::mutex news_mutex_;

@@ -17,7 +17,7 @@ namespace json = boost::json;
 event::event(const event&) = default;
 event::event(event&&) noexcept = default;
 event& event::operator=(const event&) = default;
-event& event::operator=(event&&) noexcept = default;
+event& event::operator=(event&&) = default;
 event::~event() = default;
 
 namespace {

@@ -30,7 +30,7 @@ skep::pool_config configure(const std::string& python) {
     auto config = skep::pool_config::python(SAMPLE_DIR "/worker.py", python);
     config.name = "healing";
     config.workers = 5;
-    config.min_ready = config.workers;
+    config.min_ready = 5;
     config.cancel_grace = 500ms;
 
     config.heartbeat.interval = 200ms;

@@ -20,8 +20,8 @@ BOOST_AUTO_TEST_CASE(as_many_as_there_may_be_workers) {
     growing.scaling.max = 3;
     BOOST_TEST(descriptors_needed(growing) == three);
     BOOST_TEST(descriptors_needed(basic_pool(4)) > three);
-    auto sized_by_cpus = basic_pool(0);
-    sized_by_cpus.min_ready = 1;
+    auto sized_by_cpus = basic_pool(1);
+    sized_by_cpus.workers.reset();
     BOOST_TEST(descriptors_needed(sized_by_cpus) >= descriptors_needed(basic_pool(1)));
     manager_config both;
     BOOST_TEST(descriptors_needed(both) == 0u);

@@ -12,7 +12,7 @@ import sys
 import unittest
 import uuid
 
-from skep._wire.conversion import ResultEncoder
+from skep._wire.conversion import ResultEncoder, with_attachments
 from skep._wire.errors import UnserializableResult
 
 Point = collections.namedtuple("Point", "x y")
@@ -25,6 +25,11 @@ class Box:
 
     def to_dict(self):
         raise AssertionError("fields come before to_dict()")
+
+
+class OddGet(dict):
+    def get(self):
+        raise AssertionError("not of interest")
 
 
 class Color(enum.Enum):
@@ -112,6 +117,12 @@ class Conversion(unittest.TestCase):
                 ResultEncoder().encode(value, "f")
 
 
+    def test_many_attachments_among_many_dicts_take_linear_time(self):
+        count = 50_000  # quadratic time would be minutes
+        sent = self.sent([{"id": index, "data": b""} for index in range(count)])
+        self.assertEqual(with_attachments(sent, range(count)), [{"id": index, "data": index} for index in range(count)])
+
+
 class Refusal(unittest.TestCase):
     def refusal(self, value):
         with self.assertRaises(UnserializableResult) as caught:
@@ -123,6 +134,7 @@ class Refusal(unittest.TestCase):
             ([b"zero", {"deep": {"$attachment": 0}}], "{'$attachment': 0} at result[1].deep would refer to"),
             ([{"$attachment": 1}, b"zero", b"one"], "{'$attachment': 1} at result[0] would refer to"),
             ([{1: b"zero"}, {"$attachment": 0}], "{'$attachment': 0} at result[1] would refer to"),
+            ([b"zero", OddGet({"$attachment": 0})], "{'$attachment': 0} at result[1] would refer to"),
         ):
             with self.subTest(value=value):
                 self.assertIn(f"result of 'predict' cannot be sent: {found}", self.refusal(value))

@@ -140,6 +140,16 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     BOOST_TEST((config.log_level == log_level::off));
 }
 
+BOOST_AUTO_TEST_CASE(null_lets_the_pool_choose_a_number_that_the_defaults_set) {
+    const auto config = manager_config::from_json(json::parse(
+        R"({"defaults": {"launch": {"program": "python3"}, "workers": 4, "restart": {"limit": 3}},
+            "pools": [{"name": "a"}, {"name": "b", "workers": null, "restart": {"limit": null}}]})"));
+    BOOST_TEST((config.pools[0].workers == 4u));
+    BOOST_TEST((config.pools[0].restart.limit == 3u));
+    BOOST_TEST(!config.pools[1].workers);
+    BOOST_TEST(!config.pools[1].restart.limit);
+}
+
 BOOST_AUTO_TEST_CASE(json_leaves_out_what_it_does_not_say) {
     const auto config =
         pool_config::from_json(json::parse(R"({"launch":{"program":"p"},"queue":{"limit":5}})"));

@@ -118,7 +118,11 @@ BOOST_AUTO_TEST_CASE(numbers_in_json_must_be_integers) {
                                 json::value(json::array{1}), json::value(json::object()), json::value(1e300),
                                 json::value(std::numeric_limits<std::uint64_t>::max())}) {
             const auto problem = complaint_of_json(with(json_path(field), bad));
-            BOOST_TEST(contains(problem, json_path(field)), json::serialize(bad) << ": " << problem);
+            if (bad.is_null() && field.get(pool_config()) < field.low) { // a number that the pool can choose
+                BOOST_TEST(problem.empty(), problem);
+            } else {
+                BOOST_TEST(contains(problem, json_path(field)), json::serialize(bad) << ": " << problem);
+            }
         }
     }
 }

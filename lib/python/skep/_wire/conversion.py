@@ -27,7 +27,8 @@ _CONVERSIONS: Tuple[Tuple[Tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((enum.Enum,), lambda member: member.value),
     ((pathlib.PurePath, uuid.UUID, decimal.Decimal), str),
 )
-_REFERENCE = re.compile(rb'\{"\$attachment":(\d{1,5})\}')
+_REFERENCE_BEGIN = b'{"$attachment":'
+_REFERENCE = re.compile(rb'\{"\$attachment":(\d{1,9})\}')
 _LEAVES = frozenset(("leaf",))
 # Roles that allow two keys to become the same text: _asdict() and items() of a special dict may return anything.
 _KEY_REPEATING_ROLES = frozenset(("record", "special dict", "odd keys"))
@@ -152,7 +153,9 @@ class _AmbiguousReference(ValueError):
 
 def _check_references(text: bytes, attachments: int) -> None:
     """Raises _AmbiguousReference if not each reference in the text stands for one attachment."""
-    if attachments and sum(int(index) < attachments for index in _REFERENCE.findall(text)) > attachments:
+    if not attachments or text.count(_REFERENCE_BEGIN) <= attachments:
+        return
+    if sum(int(index) < attachments for index in _REFERENCE.findall(text)) > attachments:
         raise _AmbiguousReference('data such as {"$attachment": 0} is ambiguous beside binary data')
 
 
@@ -187,7 +190,7 @@ def _find_obstacle(value: Any, path: List[Any], parents: Set[int], attachments: 
         except TypeError:
             return f"value of type '{type_name(kind)}' at {{place}}" + _ADVICE
         obstacle = _find_obstacle(convert(value), path, parents, attachments)
-    elif attachments and reference(value) in range(attachments):
+    elif isinstance(value, dict) and _refers(value, attachments):
         obstacle = f"{value} at {{place}} would refer to binary data of the message; use another key"
     elif isinstance(value, dict):
         obstacle = _key_obstacle(value) or _first_obstacle(value.items(), path, parents, attachments)
@@ -231,10 +234,12 @@ def _key_obstacle(mapping: Dict[Any, Any]) -> Optional[str]:
     return None
 
 
-def reference(value: Any) -> Optional[int]:
-    """Returns n if the value is {"$attachment": n}, else None."""
-    index = value.get("$attachment") if isinstance(value, dict) and len(value) == 1 else None
-    return index if type(index) is int else None
+def _refers(value: Dict[Any, Any], attachments: int) -> bool:
+    """Returns True if the dict stands for one of so many attachments, as {"$attachment": 0} does."""
+    if len(value) != 1:
+        return False
+    index = dict.get(value, "$attachment")
+    return isinstance(index, int) and not isinstance(index, bool) and 0 <= index < attachments
 
 
 def with_attachments(value: Any, attachments: Sequence[Any]) -> Any:
@@ -243,7 +248,6 @@ def with_attachments(value: Any, attachments: Sequence[Any]) -> Any:
         return [with_attachments(item, attachments) for item in value]
     if type(value) is not dict:
         return value
-    index = reference(value)
-    if index in range(len(attachments)):
-        return attachments[index]
+    if _refers(value, len(attachments)):
+        return attachments[value["$attachment"]]
     return {key: with_attachments(item, attachments) for key, item in value.items()}
