@@ -138,7 +138,12 @@ void pool_events::apply(worker& subject, const calls_lost&) {
 }
 
 void pool_events::apply(worker& subject, const ended&) {
-    record_end(subject);
+    try {
+        record_end(subject);
+    } catch (...) { // without memory for the record
+        parts_.supervision.on_ended(subject);
+        throw;
+    }
     parts_.supervision.on_ended(subject);
     parts_.scaling.on_ended();
     shutdown_.fail_queue_if_hopeless();

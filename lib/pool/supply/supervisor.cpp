@@ -189,13 +189,27 @@ void supervisor::drop_vacancies() {
 }
 
 void supervisor::on_ended(worker& ended_worker) {
-    record_end(ended_worker);
-    const auto now = context_.now();
-    judge(ended_worker, now);
-    if (!ended_worker.life().was_up()) { // the cause of its failure is known only now
+    if (!ended_worker.life().was_up()) {
         roster_.start_ended();
+    }
+    try {
+        draw_conclusions(ended_worker);
+    } catch (...) { // without memory the pool fails, but the worker has ended all the same
+        remove(ended_worker);
+        throw;
+    }
+    remove(ended_worker);
+}
+
+void supervisor::draw_conclusions(worker& ended_worker) {
+    record_end(ended_worker);
+    judge(ended_worker, context_.now());
+    if (!ended_worker.life().was_up()) { // the cause of its failure is known only now
         on_start_failed(ended_worker);
     }
+}
+
+void supervisor::remove(const worker& ended_worker) {
     pass_on_slot_of(ended_worker);
     surroundings_.events.forget_worker();
     count_end(ended_worker); // together with the next line

@@ -108,6 +108,8 @@ private:
     void on_start_failed(worker& failed_worker);
     void judge(const worker& ended_worker, time_point now);
     void pass_on_slot_of(const worker& ended_worker);
+    void draw_conclusions(worker& ended_worker);
+    void remove(const worker& ended_worker);
     void record_end(const worker& ended_worker);
     bool record_fault(const worker& leaver);
     void publish_circuit(time_point now);
