@@ -54,9 +54,9 @@ concept token_beside = !std::convertible_to<Token, Other>;
 /// the pool object must not race with operations.
 /// Errors: a failed operation throws skep::error. In a coroutine that is already cancelled, a co_await does
 /// not begin the operation: Asio itself throws boost::system::system_error with
-/// asio::error::operation_aborted. An operation with not_started among its errors fails with start_failed
-/// after a failed start(). In a failed pool it fails with the error that ended the pool. While start() runs,
-/// calls, checkouts and ready() wait.
+/// asio::error::operation_aborted.
+/// An operation with not_started among its errors fails with start_failed after a failed start(). In a failed
+/// pool it fails with the error that ended the pool. While start() runs, calls, checkouts and ready() wait.
 /// Memory: an operation fails with errc::out_of_memory if memory is short for the operation itself or for its
 /// encoded request. A worker whose message is too large for the host's memory is ended, and its calls are
 /// lost: they end with errc::worker_lost, or are sent again. The pool's own needs are small. A pool that
@@ -84,12 +84,11 @@ public:
     /// context is destroyed. Calls in progress end with errc::shutting_down.
     ///
     /// Lifetime: as for other Asio objects, the pool's execution context must outlive the pool, and the
-    /// context of a caller, if it is another one, must outlive the caller's calls. The safe order
-    /// is: await shutdown(), let the coroutines that use the pool end, destroy the pool, then destroy the
-    /// contexts, the pool's own last. If a context is destroyed before a pool on it, the destruction first
-    /// ends the pool's processes and threads. It blocks for at most two seconds for each process that does
-    /// not end. Coroutines that wait for the pool are then destroyed with their own context, without being
-    /// resumed.
+    /// context of a caller, if it is another one, must outlive the caller's calls. The safe order is: await
+    /// shutdown(), let the coroutines that use the pool end, destroy the pool, then destroy the contexts, the
+    /// pool's own last. If a context is destroyed before a pool on it, the destruction first ends the pool's
+    /// processes and threads. It blocks for at most two seconds for each process that does not end.
+    /// Coroutines that wait for the pool are then destroyed with their own context, without being resumed.
     ~pool() override;
 
     pool(pool&&) noexcept;
@@ -246,9 +245,8 @@ public:
     }
 
     /// Returns status(), a histogram of the time that workers took to become ready, and the outcomes and
-    /// times of the calls of each
-    /// command: see pool_config::metrics. Totals since the construction of the pool. Fails only with
-    /// out_of_memory; answers in every phase.
+    /// times of the calls of each command: see pool_config::metrics. Totals since the construction of the
+    /// pool. Fails only with out_of_memory; answers in every phase.
     /// Cancellation: none; the operation does not wait.
     boost::asio::awaitable<pool_metrics> metrics();
     template <class CompletionToken>

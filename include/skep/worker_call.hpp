@@ -104,14 +104,14 @@ public:
 
     /// Sends one chunk of a stream. `value` refers to the attachments as {"$attachment": index}, and must not
     /// hold other data of this form beside attachments. Waits while the consumer is a window behind. Chunks
-    /// sent within a millisecond share a write. At most one send() of a call at a time. If the caller takes
-    /// no chunks, the worker collects up to 10,000 of them. The list of the chunks is then the result of the
-    /// call, and the handler's return value is dropped with its bytes. A list in which data of one chunk
-    /// would refer to an attachment of another fails with skep.UnserializableResult. Throws operation_aborted
-    /// (boost::system::system_error) once the call is cancelled. Throws std::exception if the chunk cannot be
-    /// sent: it exceeds a limit of the host, or holds text that is not UTF-8 or a number that is not finite.
-    /// If this exception leaves the handler, the call fails with skep.ResultTooLarge or
-    /// skep.UnserializableResult.
+    /// sent within a millisecond share a write. At most one send() of a call at a time.
+    /// If the caller takes no chunks, the worker collects up to 10,000 of them. The list of the chunks is
+    /// then the result of the call, and the handler's return value is dropped with its bytes. A list in which
+    /// data of one chunk would refer to an attachment of another fails with skep.UnserializableResult.
+    /// Throws operation_aborted (boost::system::system_error) once the call is cancelled. Throws
+    /// std::exception if the chunk cannot be sent: it exceeds a limit of the host, or holds text that is not
+    /// UTF-8 or a number that is not finite. If this exception leaves the handler, the call fails with
+    /// skep.ResultTooLarge or skep.UnserializableResult.
     /// Cancellation (all types): the wait ends with operation_aborted, and the chunk is not sent.
     boost::asio::awaitable<void> send(boost::json::value value, std::vector<blob> attachments = {});
     template <class T>

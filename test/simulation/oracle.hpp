@@ -176,6 +176,11 @@ public:
 
     int runtimes = 0;
 
+    /// Whether an allocation has failed: an event may be lost then.
+    bool out_of_memory() const noexcept {
+        return world_.failed_allocations() > 0 || allocation_faults::has_failed();
+    }
+
 private:
     /// A worker that has had nothing to do, and how many calls it had been sent until then.
     struct idle_since {
@@ -212,9 +217,6 @@ private:
         std::uint64_t downs = 0;
     };
 
-    bool out_of_memory() const noexcept {
-        return world_.failed_allocations() > 0 || allocation_faults::has_failed();
-    }
     bool late() const noexcept { return world_.stalled() > duration::zero(); }
     bool may_stop_workers() const noexcept;
     bool may_be_unavailable() const;

@@ -174,8 +174,7 @@ void service::check_start(const ended_start& start) {
         if (end == start_end::failed && !is_named) {
             wrong("the start of all pools does not name " + each.name() + ", which has failed");
         }
-        if (end == start_end::none && !is_named && world_.failed_allocations() == 0 &&
-            !allocation_faults::has_failed()) { // else the event of its beginning may be lost
+        if (end == start_end::none && !is_named && !each.judge().out_of_memory()) {
             wrong("the start of all pools is over, but that of " + each.name() + " is not");
         }
     }
