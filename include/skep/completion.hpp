@@ -20,6 +20,7 @@
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
+#include <boost/asio/recycling_allocator.hpp>
 #include <boost/asio/require.hpp>
 #include <boost/asio/system_context.hpp>
 
@@ -208,8 +209,8 @@ class any_handler final : public erased_handler<Value> {
     using associated = asio::associated_executor_t<Handler, asio::any_io_executor>;
     using work = std::decay_t<decltype(asio::prefer(std::declval<const associated&>(),
                                                     asio::execution::outstanding_work.tracked))>;
-    using allocator = typename std::allocator_traits<
-        asio::associated_allocator_t<Handler>>::template rebind_alloc<any_handler>;
+    using allocator = typename std::allocator_traits<asio::associated_allocator_t<
+        Handler, asio::recycling_allocator<void>>>::template rebind_alloc<any_handler>;
 
     /// True for a handler without an associated executor, or with an any_io_executor.
     static constexpr bool is_io_executor = std::is_same_v<associated, asio::any_io_executor>;
@@ -220,7 +221,7 @@ class any_handler final : public erased_handler<Value> {
 
 public:
     static any_handler* make(Handler&& handler, const asio::any_io_executor& fallback) {
-        allocator memory(asio::get_associated_allocator(handler));
+        allocator memory(asio::get_associated_allocator(handler, asio::recycling_allocator<void>()));
         auto* const place = std::allocator_traits<allocator>::allocate(memory, 1);
         try {
             return ::new (static_cast<void*>(place)) any_handler(std::move(handler), fallback);
@@ -252,7 +253,7 @@ public:
     }
 
     void destroy() noexcept override {
-        allocator memory(asio::get_associated_allocator(handler_));
+        allocator memory(asio::get_associated_allocator(handler_, asio::recycling_allocator<void>()));
         std::destroy_at(this);
         std::allocator_traits<allocator>::deallocate(memory, this, 1);
     }
