@@ -23,7 +23,7 @@ namespace skep {
 /// Events of a pool, one struct per kind: see event_bus. Events hold no arguments, results or environments.
 /// Output of a worker is in worker_printed; `reason` or `problem` of another event may quote its last lines.
 /// A member without a value is empty, for example `worker` of a call that has not been sent to a worker yet.
-/// Members of the same name have the same meaning in all events:
+/// The following members mean the same in all events:
 ///
 /// - `name`: the kind of event, as in name_of() and to_json()
 /// - `pool`: name of the pool
@@ -87,8 +87,8 @@ struct worker_health_check {
     std::string complaint; ///< the problem found; empty if the probe passed
 };
 
-/// A worker was recycled: its replacement is ready. Causes: a limit of age, calls or memory; siblings answer
-/// the calls that the worker fails; pool::restart() or rolling_restart().
+/// A worker was recycled: its replacement is ready. Causes: a limit of age, calls or memory; the
+/// worker fails many more calls than its siblings; pool::restart() or rolling_restart().
 struct worker_recycled {
     static constexpr std::string_view name = "worker.recycled";
     worker_id worker;
@@ -156,8 +156,8 @@ struct ping_sent {
 struct pong_received {
     static constexpr std::string_view name = "heartbeat.pong_received";
     worker_id worker;
-    /// Time since the ping was sent. The pool keeps the send times of the last eight pings; the answer to an
-    /// older ping has the time since one of these eight.
+    /// Time since the ping was sent. The pool keeps the send times of the last eight pings. For the answer to
+    /// an older ping the latency is too short: it counts from one of these eight.
     duration latency{};
 };
 
@@ -295,7 +295,7 @@ struct request_finished {
     std::string command;
     std::string correlation_id;
     std::string session;
-    duration queue_time{}; ///< from making the call to sending it for the last time
+    duration queue_time{}; ///< from making the call to sending it for the last time, or to its end
     duration run_time{};   ///< from sending the call for the last time to its end
     duration total_time{}; ///< from making the call to its end
     int attempts = 0;      ///< workers that the call was sent to
@@ -330,7 +330,7 @@ struct tool_called {
     std::string correlation_id;
 };
 
-/// A span of a trace ended, by W3C Trace Context. The spans of a call, by their kind:
+/// A span of a trace ended. Its ids follow W3C Trace Context. The spans of a call, by their kind:
 ///
 /// - "client": the call, as the caller sees it
 /// - "server", within "client": the call at its last worker, from sending the call to its end

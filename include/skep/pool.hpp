@@ -41,10 +41,10 @@ concept token_beside = !std::convertible_to<Token, Other>;
 
 /// A pool of worker processes.
 ///
-/// Completion: every operation takes a completion token, as the last argument of all that it needs. An
-/// operation without a token returns an awaitable for co_await. The signature is void(std::exception_ptr, T),
-/// or void(std::exception_ptr) for an operation without a result; with as_result, the signature is
-/// void(result<T>). T is the value type of the awaitable.
+/// Completion: every operation takes a completion token after its other arguments; in checkout(), `location`
+/// follows the token. An operation without a token returns an awaitable for co_await. The signature is
+/// void(std::exception_ptr, T), or void(std::exception_ptr) for an operation without a result; with
+/// as_result, the signature is void(result<T>). T is the value type of the awaitable.
 /// Executor: the pool runs on its own strand over the given executor. A handler runs on its associated
 /// executor, by default get_executor(). A coroutine resumes on its own executor. A handler never runs within
 /// the initiating function.
@@ -55,15 +55,16 @@ concept token_beside = !std::convertible_to<Token, Other>;
 /// Errors: a failed operation throws skep::error. In a coroutine that is already cancelled, a co_await does
 /// not begin the operation: Asio itself throws boost::system::system_error with
 /// asio::error::operation_aborted.
-/// An operation with not_started among its errors fails with start_failed after a failed start(). In a failed
-/// pool it fails with the error that ended the pool. While start() runs, calls, checkouts and ready() wait.
-/// Memory: an operation fails with errc::out_of_memory if memory is short for the operation itself or for its
-/// encoded request. A worker whose message is too large for the host's memory is ended, and its calls are
-/// lost: they end with errc::worker_lost, or are sent again. The pool's own needs are small. A pool that
-/// lacks memory for its own needs fails: every call and checkout ends with errc::out_of_memory, the workers
-/// are killed with their process groups, and status() shows pool_phase::failed. Later calls fail at once.
-/// start() may be called again; a pool_manager with restart_failed_pools does so by itself. shutdown() works
-/// as usual.
+/// Operations that list not_started need a started pool. Before start(), they fail with not_started; after a
+/// start() that failed, with start_failed; in phase `failed`, with the error that ended the pool. While
+/// start() runs, calls, streams, checkouts and ready() wait, and the other operations fail with not_started.
+/// Memory: an operation fails with errc::out_of_memory if memory is short for the operation or for its
+/// encoded request; without memory to begin, the initiating function throws std::bad_alloc. A worker whose
+/// message is too large for the host's memory is ended, and its calls are lost: they end with
+/// errc::worker_lost, or are sent again. The pool's own needs are small. A pool that lacks memory for its own
+/// needs fails: every call and checkout ends with errc::out_of_memory, the workers are killed with their
+/// process groups, and status() shows pool_phase::failed. Later calls fail at once. start() may be called
+/// again; a pool_manager with restart_failed_pools does so by itself. shutdown() works as usual.
 /// Forks: a pool belongs to the process that started the pool. In a forked copy of that process, every
 /// operation fails at once with errc::forked, except status(), metrics(), session_worker(), forget_session()
 /// and shutdown(). In the copy, shutdown() sends nothing to the workers. Construct and start pools after
@@ -83,16 +84,15 @@ public:
     /// Does not block. The workers are reaped while the executor runs on, at the latest when the execution
     /// context is destroyed. Calls in progress end with errc::shutting_down.
     ///
-    /// Lifetime: as for other Asio objects, the pool's execution context must outlive the pool, and the
-    /// context of a caller, if it is another one, must outlive the caller's calls. The safe order is: await
-    /// shutdown(), let the coroutines that use the pool end, destroy the pool, then destroy the contexts, the
-    /// pool's own last. If a context is destroyed before a pool on it, the destruction first ends the pool's
-    /// processes and threads. It blocks for at most two seconds for each process that does not end.
-    /// Coroutines that wait for the pool are then destroyed with their own context, without being resumed.
+    /// Lifetime: await shutdown(), let the coroutines that use the pool end, destroy the pool, then destroy
+    /// the contexts, the pool's own last. The context of a caller must outlive the caller's calls. If the
+    /// pool's context is destroyed before the pool, the destructor of the context ends the pool's processes
+    /// and threads. It blocks for at most two seconds for each process that does not end. Coroutines that
+    /// wait for the pool are then destroyed with their own context, without being resumed.
     ~pool() override;
 
     pool(pool&&) noexcept;
-    pool& operator=(pool&&) noexcept;
+    pool& operator=(pool&&) noexcept; ///< ends the workers of the old pool, as the destructor does
 
     /// Returns pool_config::name. The reference is valid as long as the pool.
     const std::string& name() const noexcept;
@@ -275,7 +275,8 @@ public:
 
     /// Undoes suspend(). A suspend() that still waits ends with cancelled. Idempotent.
     /// Errors: unknown_worker (no such worker is up or coming up), not_started, shutting_down, cancelled.
-    /// Cancellation (all types): hardly ever takes effect, because the operation does not wait.
+    /// Cancellation (all types): only before the operation runs on the pool's strand. The operation then
+    /// ends with cancelled and has no effect.
     boost::asio::awaitable<void> resume(worker_id id);
     template <class CompletionToken>
     auto resume(worker_id id, CompletionToken&& token) {
@@ -314,8 +315,7 @@ public:
 
     /// Sends one worker a ping in addition to the pings of the heartbeat, and returns the time until the
     /// answer. A worker without a control channel (stdio) answers between two calls. A missing answer has no
-    /// consequences for the
-    /// worker: only the heartbeat decides about a replacement.
+    /// consequences for the worker: only the heartbeat decides about a replacement.
     /// Errors: unknown_worker (no such worker is up, or the worker left meanwhile), timeout (no answer within
     /// heartbeat.timeout), not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled.
@@ -338,9 +338,10 @@ public:
     }
 
     /// Replaces one worker, or all workers that are up or coming up, at most recycle.max_recycling at a time.
-    /// As in recycling, the new worker is ready before the old one leaves, and calls in flight finish. Leases
-    /// and strictly bound sessions of an old worker end before that worker leaves, without a time limit: see
-    /// affinity_options::on_recycle. Returns when the last old worker has ended.
+    /// As in recycling, the new worker is ready before the old one leaves, and calls in flight finish. An old
+    /// worker leaves only when its leases have been given back, and its strictly bound sessions have ended or
+    /// moved: see affinity_options::on_recycle. This wait has no time limit. Returns when the last old worker
+    /// has ended.
     /// Errors: restart_failed (a new worker did not come up, with its cause; the remaining old workers go on
     /// serving), unknown_worker, not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the restart goes on.
@@ -367,13 +368,13 @@ public:
         return begin<void>(detail::operations::resize, std::forward<CompletionToken>(token), limits);
     }
 
-    /// Shuts the pool down, in three steps. First, the pool admits no more calls, except calls that tools
-    /// make for accepted calls. Second, the pool drains: accepted calls may finish within stop.drain_timeout,
-    /// and checkouts that wait fail with shutting_down. Queued calls fail with shutting_down at once if all
-    /// remaining workers are suspended, or no worker is left. Third, every worker goes through the stop
-    /// sequence. A start() that still runs is ended before that, and fails with shutting_down. Afterwards no
-    /// child, zombie, descriptor or thread of the pool is left. Takes at most drain_timeout + shutdown_grace
-    /// + term_grace + reap_timeout, and up to half a second for the last output. Idempotent: later and
+    /// Shuts the pool down, in three steps. First, a start() that still runs ends with shutting_down, and the
+    /// pool admits no more calls, except calls that tools make for accepted calls. Second, the pool drains:
+    /// accepted calls may finish within stop.drain_timeout, and checkouts that wait fail with shutting_down.
+    /// Queued calls fail with shutting_down at once if all remaining workers are suspended, or no worker is
+    /// left. Third, every worker goes through the stop sequence. Afterwards no child, zombie, descriptor or
+    /// thread of the pool is left. Takes at most drain_timeout + shutdown_grace + term_grace + reap_timeout,
+    /// and up to 0.7 s for the last output and the process groups of the workers. Idempotent: later and
     /// concurrent calls return the same report.
     /// Cancellation (all types): the wait ends with cancelled; the shutdown goes on.
     boost::asio::awaitable<shutdown_report> shutdown();

@@ -78,16 +78,17 @@ public:
 
     /// Limits the whole call: waiting, dispatch and execution. 0 = no limit. Default:
     /// command_options::timeout of the command in pool_config::commands, or else
-    /// pool_config::request_timeout.
+    /// pool_config::request_timeout, for a stream pool_config::stream.timeout.
     request& timeout(duration limit) &;
 
     /// Limits the wait for each chunk of a stream. The limit does not run while the worker waits for the
     /// consumer or for a tool. 0 = no limit. Default: command_options::idle_timeout of the command in
-    /// pool_config::commands, or else pool_config::stream.idle_timeout. A call that is no stream fails with
-    /// invalid_request.
+    /// pool_config::commands, or else pool_config::stream.idle_timeout. execute() of a request with an
+    /// idle_timeout() fails with invalid_request.
     request& idle_timeout(duration limit) &;
 
-    /// Limits the whole call by a point in time. The earlier of deadline() and timeout() applies.
+    /// Limits the whole call by a point in time. The earlier of deadline() and timeout() applies, or
+    /// of deadline() and the default timeout; timeout(0s) leaves the deadline alone.
     request& deadline(time_point moment) &;
 
     /// Limits the wait for a free worker. 0 = no separate limit. Default: command_options::queue_timeout of
@@ -106,10 +107,10 @@ public:
     request& tool(std::string name, tool_handler handler) &;
 
     /// Calls `handler` when the worker's code reports progress. Calls of the handler do not overlap. If
-    /// reports arrive faster than the handler runs, only the newest report is delivered. The last call ends
-    /// before execute() completes or the stream ends. The handler must not block; its exceptions are dropped.
-    /// Each call made with this request has its own copy of the handler; if copying throws, that call fails
-    /// with errc::invalid_request.
+    /// reports arrive faster than the handler runs, only the newest report is delivered. The handler is
+    /// neither running nor called again when execute() completes or the stream ends. The handler must not
+    /// block; its exceptions are dropped. Each call made with this request has its own copy of the handler;
+    /// if copying throws, that call fails with errc::invalid_request.
     /// Executor: the associated executor of the operation's completion handler; in a coroutine, the
     /// coroutine's executor.
     request& on_progress(progress_handler handler) &;

@@ -40,8 +40,8 @@ struct session_options {
     /// session. Must not block; exceptions are dropped.
     std::function<void(std::size_t count, std::size_t quota)> on_quota_warning;
 
-    /// Receives the events of this store: it created or removed a session, or a session that this process
-    /// keeps has expired.
+    /// Bus for the events of this store: session_created, session_removed and session_quota_warning; also
+    /// session_expired, but only for sessions kept in this process.
     /// Null: the bus of the pool_manager; without a manager, the events are dropped.
     std::shared_ptr<event_bus> events;
 };
@@ -73,8 +73,8 @@ struct session_store_stats {
 /// Errors: each operation throws error(errc::invalid_session) for an invalid id. Exceptions of a custom
 /// session_backend pass through.
 /// Cancellation (terminal): the operation ends with error(errc::cancelled). With sessions in this process,
-/// operations hardly wait: update(), cleanup_expired(), and a create() at the quota, which looks for an
-/// expired session to remove, yield to the executor now and then, and check for cancellation at these points.
+/// only three operations can be cancelled, because only these yield to the executor: update(),
+/// cleanup_expired(), and create() when the quota is reached (it looks for an expired session to remove).
 /// With a custom backend, each operation can be cancelled during a wait for the backend.
 /// Executor: a handler runs on its associated executor, by default the system executor. A coroutine resumes
 /// on its own executor.

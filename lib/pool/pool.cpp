@@ -38,7 +38,8 @@ pool::~pool() {
 pool::pool(pool&&) noexcept = default;
 
 pool& pool::operator=(pool&& other) noexcept {
-    std::swap(core_, other.core_);
+    pool old(std::move(other));
+    std::swap(core_, old.core_); // the destructor of `old` ends the workers
     return *this;
 }
 

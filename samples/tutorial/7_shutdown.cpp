@@ -22,7 +22,7 @@ asio::awaitable<void> live(skep::pool& pool, asio::signal_set& signals) {
     try {
         co_await pool.start();
         co_await serve(pool);
-        std::raise(SIGTERM); // as an operator does while a call is running
+        std::raise(SIGTERM); // its handler runs when the next call waits
         auto running = skep::request("ponder").arg("seconds", 0.3);
         co_await answer(pool, std::move(running));
         auto late = skep::request("translate").arg("word", "bee");

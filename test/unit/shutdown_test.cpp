@@ -380,6 +380,17 @@ BOOST_AUTO_TEST_CASE(its_workers_are_killed_at_once) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(its_workers_are_killed_if_another_pool_is_assigned) {
+    running_pool pool(fake_config(2));
+    const auto workers = pool.runtime().workers;
+    skep::pool other(pool.facade().get_executor(), fake_config());
+    pool.facade() = std::move(other);
+    pool.destroy_pool();
+    for (const auto& worker : workers) {
+        BOOST_TEST(worker->has_exited());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(its_calls_end) {
     running_pool pool(fake_config());
     const auto running = pool.execute(request("running"));
