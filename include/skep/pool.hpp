@@ -257,8 +257,8 @@ public:
     /// Takes one worker, or the whole pool, out of service, and keeps the processes. Returns when the present
     /// calls are answered. Until resume(), new calls go to other workers; if the whole pool is suspended,
     /// they wait in the queue, within their own limits. Workers that come up in a suspended pool are
-    /// suspended. A suspended worker is not probed or recycled automatically; shutdown() ends suspended
-    /// workers like all others. Idempotent.
+    /// suspended, also after a failure of the pool and a new start(). A suspended worker is not probed or
+    /// recycled automatically; shutdown() ends suspended workers like all others. Idempotent.
     /// Errors: unknown_worker (no such worker is up, or the worker ended meanwhile), not_started,
     /// shutting_down, cancelled (by the caller, or because resume() came first).
     /// Cancellation (all types): the wait ends with cancelled; the suspension goes on.

@@ -62,7 +62,6 @@ asio::awaitable<void> pool_start::run() {
 
 asio::awaitable<void> pool_start::bring_up() {
     parts_.supervision.reset();
-    parts_.suspensions.reset();
     parts_.run_in(parts_.tasks.demand, outcomes_.watch_deadlines());
     parts_.run_in(parts_.tasks.demand, parts_.calls.sessions().expire());
     const bool is_prepared = co_await prepare();

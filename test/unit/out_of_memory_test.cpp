@@ -160,6 +160,18 @@ BOOST_AUTO_TEST_CASE(a_pool_that_has_failed_may_be_started_again) {
     check_serves(pool, 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_suspended_pool_that_has_failed_is_suspended_when_started_again) {
+    running_pool pool(quick_config());
+    pool.execute(request("busy"));
+    pool.begin(pool.facade().suspend());
+    fail_by_deadline(pool);
+    pool.start();
+    pool.advance(1s);
+    BOOST_TEST(pool.status().suspended);
+    pool.begin(pool.facade().resume());
+    check_serves(pool, 1);
+}
+
 BOOST_AUTO_TEST_CASE(a_pool_that_has_failed_uses_no_session_any_more) {
     running_pool pool(quick_config());
     pool.execute(request("busy").session("s"));

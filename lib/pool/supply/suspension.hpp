@@ -16,7 +16,6 @@ public:
 
     /// Returns true if the whole pool is suspended: workers that come up are suspended, too.
     bool is_on() const noexcept { return is_on_; }
-    void reset() noexcept { is_on_ = false; }
 
     // Operations of users. suspend() and suspend_all() return when the worker, or every worker now in
     // service, is drained. Cancelling ends the wait only.
