@@ -59,13 +59,13 @@ transition_reason code_of(const departure& reason) noexcept {
 }
 
 /// The end of the process explains a broken channel. A lack of host memory for a stop sequence ends the
-/// worker, regardless of the reason for the stop.
+/// worker, unless the first cause has ended the worker and the worker's calls already.
 bool outranks(const departure& later, const departure& known_departure) noexcept {
     if (known_departure.cause == departure_cause::lost_channel) {
         return later.cause == departure_cause::process_exit;
     }
     if (later.cause == departure_cause::host_memory) {
-        return kind_of(known_departure.cause) != departure_kind::loss;
+        return traits_of(known_departure.cause).urgency != stop_stage::terminate;
     }
     return known_departure.urgency == stop_stage::none &&
            traits_of(later.cause).urgency == stop_stage::terminate;

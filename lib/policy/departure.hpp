@@ -45,8 +45,8 @@ departure_kind kind_of(departure_cause cause) noexcept;
 /// Why and how a worker leaves. A worker that stays has no departure. Later reasons only raise an existing
 /// departure, through raise(). The urgency never falls. A failure that ends the worker at once replaces a
 /// departure that lets the worker drain. Any other cause stays, with two exceptions: the end of the process
-/// replaces a lost channel, and a lack of host memory replaces a plan or a fault, because the stop sequence
-/// cannot go on. So the cause always names the real end of the worker.
+/// replaces a lost channel, and a lack of host memory replaces a cause that lets the worker stop, because the
+/// stop sequence cannot go on. So the cause always names the real end of the worker.
 struct departure {
     explicit departure(departure_cause first_cause, std::string text,
                        errc error = errc::worker_lost) noexcept;

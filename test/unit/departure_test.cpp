@@ -57,12 +57,13 @@ BOOST_AUTO_TEST_CASE(what_takes_the_place_of_what) {
         auto known = departure_at(i, "known");
         for (const auto urgency : urgencies) {
             known.urgency = urgency;
-            const bool is_loss = kind_of(known.cause) == departure_kind::loss;
-            if (is_loss && urgency == stop_stage::none) {
+            const bool ends_at_once =
+                kind_of(known.cause) == departure_kind::loss || known.cause == memory_limit;
+            if (ends_at_once && urgency == stop_stage::none) {
                 continue; // there is no such departure
             }
             BOOST_TEST(outranked_by(known) == (known.cause == lost_channel   ? has_no_channel
-                                               : is_loss                     ? is_lost
+                                               : ends_at_once                ? is_lost
                                                : urgency == stop_stage::none ? drains
                                                                              : is_stopped),
                        cause_names.at(i) << " from " << to_string(urgency));
