@@ -49,6 +49,7 @@
 #include <skep/shutdown_report.hpp>
 #include <skep/time.hpp>
 #include <skep/tool.hpp>
+#include <skep/until.hpp>
 #include <skep/value_as.hpp>
 #include <skep/worker_id.hpp>
 #include <skep/worker_state.hpp>

@@ -28,7 +28,7 @@ namespace {
 class joined_parts : public std::enable_shared_from_this<joined_parts> {
 public:
     joined_parts(const asio::any_io_executor& executor, std::vector<asio::awaitable<void>> parts,
-                 on_part_failure policy)
+                 cancel_others policy)
         : strand_(executor),
           parts_(std::move(parts)),
           signals_(parts_.size()),
@@ -66,7 +66,7 @@ private:
 
     void run() {
         for (std::size_t i = 0; i < parts_.size(); ++i) {
-            if (failure_ && policy_ == on_part_failure::cancel_others) {
+            if (is_decided()) {
                 end_part({});
             } else {
                 run_part(std::move(parts_[i]), signals_[i]);
@@ -87,15 +87,21 @@ private:
     }
 
     void end_part(std::exception_ptr problem) {
+        const bool was_decided = is_decided();
         if (problem && !failure_) {
             failure_ = std::move(problem);
-            if (policy_ == on_part_failure::cancel_others) {
-                cancel(asio::cancellation_type::terminal);
-            }
         }
         if (--left_ == 0) {
             caller_.end(lazy_error(std::move(failure_)), {});
+        } else if (!was_decided && is_decided()) {
+            cancel(asio::cancellation_type::terminal);
         }
+    }
+
+    /// Returns true if the parts that have not ended are to be cancelled.
+    bool is_decided() const noexcept {
+        return (policy_ == cancel_others::after_failure && failure_) ||
+               (policy_ == cancel_others::after_end && left_ < parts_.size());
     }
 
     /// A part ends later: its end is posted. Without memory for the post, the part goes on.
@@ -111,14 +117,14 @@ private:
     std::vector<asio::awaitable<void>> parts_;
     std::deque<asio::cancellation_signal> signals_;
     std::size_t left_;
-    on_part_failure policy_;
+    cancel_others policy_;
     std::exception_ptr failure_;
     suspended_caller caller_;
 };
 
 } // namespace
 
-asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> parts, on_part_failure policy) {
+asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> parts, cancel_others policy) {
     if (parts.empty()) {
         co_return;
     }

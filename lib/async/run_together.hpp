@@ -11,12 +11,16 @@ namespace skep {
 
 namespace asio = boost::asio;
 
-/// Reaction to the failure of one part.
-enum class on_part_failure { go_on, cancel_others };
+/// When the parts that still run are cancelled.
+enum class cancel_others {
+    never,
+    after_failure, ///< of one part
+    after_end      ///< of one part
+};
 
 /// Runs the parts concurrently, and returns when all have ended. Throws the exception of the first part that
 /// failed. A cancellation of the caller cancels each part. Unlike a parallel group of Asio, it allocates no
 /// memory in order to tell the caller.
-asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> parts, on_part_failure policy);
+asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> parts, cancel_others policy);
 
 } // namespace skep

@@ -87,7 +87,7 @@ asio::awaitable<void> wait_for_workers(std::weak_ptr<pools_by_name> pools, std::
         } else {
             throw error(errc::shutting_down, {});
         }
-        co_await run_together(std::move(parts), on_part_failure::cancel_others);
+        co_await run_together(std::move(parts), cancel_others::after_failure);
         const auto found = co_await status_of_all(std::move(looks));
         have_all =
             std::all_of(found.begin(), found.end(), [count](const auto& each) { return each.live >= count; });
@@ -252,7 +252,7 @@ asio::awaitable<void> pool_manager::start() {
     for (auto& [name, each] : *pools_) {
         parts.push_back(record_outcome(start_one(each), outcomes[name]));
     }
-    co_await run_together(std::move(parts), on_part_failure::go_on);
+    co_await run_together(std::move(parts), cancel_others::never);
     error_info info;
     for (const auto& [name, each] : outcomes) {
         if (each.problem) {
@@ -276,7 +276,7 @@ asio::awaitable<manager_report> pool_manager::shutdown() {
     }
     const auto cleaner = cleaner_; // the manager may be destroyed meanwhile
     const auto events = events_;
-    co_await run_together(std::move(parts), on_part_failure::go_on);
+    co_await run_together(std::move(parts), cancel_others::never);
     cleaner->end();      // otherwise the context would never run out of work
     events->end_waits(); // likewise
     manager_report report;

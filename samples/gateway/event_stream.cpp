@@ -5,14 +5,11 @@
 
 #include "arguments.hpp"
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/write.hpp>
 #include <boost/json/serialize.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <optional>
@@ -28,7 +25,6 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace json = boost::json;
 using asio::use_awaitable;
-using asio::ip::tcp;
 using namespace std::chrono_literals;
 
 constexpr auto patience = 30s; // time limit for a client that does not read
@@ -61,15 +57,7 @@ public:
     narration(skep::pool_manager& pools, beast::tcp_stream& to, const http_request& request)
         : pools_(pools), to_(to), request_(request), who_(visitor_of(request)) {}
 
-    /// Never throws: this is one side of a `||`, and after an exception `||` would wait for the other side.
     asio::awaitable<void> run() {
-        try {
-            co_await tell_all();
-        } catch (const std::exception&) {} // the client has left, or memory is short
-    }
-
-private:
-    asio::awaitable<void> tell_all() {
         std::optional<skep::error> problem;
         try {
             co_await tell();
@@ -81,6 +69,7 @@ private:
         }
     }
 
+private:
     asio::awaitable<void> tell() {
         auto call = skep::request("generate").pool("stories").session(who_.session);
         call.args(arguments_in(request_.body()));
@@ -125,29 +114,12 @@ private:
     bool has_begun_ = false;
 };
 
-/// Returns when the client has closed the connection or its half, or has sent more than 64 KiB.
-asio::awaitable<void> see_it_leave(tcp::socket& client) {
-    std::string ignored(4096, '\0');
-    std::size_t left = 64u << 10;
-    boost::system::error_code ec;
-    while (!ec && left > 0) {
-        const auto room = asio::buffer(ignored);
-        auto token = asio::redirect_error(use_awaitable, ec);
-        const auto count = co_await client.async_read_some(room, token);
-        left -= std::min(left, count);
-    }
-}
-
 } // namespace
 
 asio::awaitable<void> generate(skep::pool_manager& pools, beast::tcp_stream& to,
                                const http_request& request) {
-    using namespace asio::experimental::awaitable_operators;
     narration story(pools, to, request);
-    auto telling = story.run();
-    auto leaving = see_it_leave(to.socket());
-    auto either = std::move(telling) || std::move(leaving);
-    co_await std::move(either);
+    co_await story.run();
 }
 
 } // namespace gateway

@@ -13,7 +13,7 @@
 namespace gateway {
 
 /// POST /generate {"prompt": ..., "words": ...}: sends each yielded word as server-sent event "word", and at
-/// the end "end" or "error". A client that leaves ends the generator. The caller must close the connection
+/// the end "end" or "error". A cancellation ends the generator. The caller must close the connection
 /// afterwards.
 boost::asio::awaitable<void> generate(skep::pool_manager& pools, boost::beast::tcp_stream& to,
                                       const http_request& request);

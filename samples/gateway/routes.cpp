@@ -90,6 +90,9 @@ asio::awaitable<http_response> respond(skep::call_interface& pools, http_request
         auto response = co_await std::move(answering);
         co_return response;
     } catch (const skep::error& failure) {
+        if (failure.kind() == skep::errc::cancelled) { // the client has left
+            throw;
+        }
         co_return as_response(failure);
     } catch (const std::exception& failure) {
         std::cerr << failure.what() << '\n';

@@ -6,6 +6,7 @@
 #include "background.hpp"
 #include "event_stream.hpp"
 #include "routes.hpp"
+#include <skep/until.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -40,10 +41,11 @@ namespace {
 constexpr std::size_t longest_body = 16u << 20;
 constexpr std::size_t small_body =
     64u << 10; // bytes of each body that do not count, so that small bodies never wait for large ones
-constexpr auto time_for_body = 2s;                // a slower body may be dropped for another body
-constexpr std::size_t most_buffered = 128u << 10; // unparsed bytes of a connection; a head is at most 8 KiB
-constexpr auto longest_silence = 30s;             // of a client, before a request or while it takes an answer
-constexpr auto last_chance = 1s; // for requests on connections that were idle when the drain began
+constexpr auto time_for_body = 2s;                 // a slower body may be dropped for another body
+constexpr std::size_t most_buffered = 128u << 10;  // unparsed bytes of a connection; a head is at most 8 KiB
+constexpr std::size_t most_read_ahead = 16u << 10; // bytes that a client may send before it has its answer
+constexpr auto longest_silence = 30s; // of a client, before a request or while it takes an answer
+constexpr auto last_chance = 1s;      // for requests on connections that were idle when the drain began
 
 /// The budget has no memory for a body.
 const auto too_much_at_once = make_error_code(boost::system::errc::not_enough_memory);
@@ -261,8 +263,13 @@ asio::awaitable<bool> server::serve_request(connection& with) {
         co_return more;
     }
     auto responding = respond(pools_, request);
-    auto response = co_await std::move(responding);
-    auto sending = send(with, request, std::move(response));
+    auto leaving = see_it_leave(with);
+    auto racing = skep::until(std::move(responding), std::move(leaving));
+    auto response = co_await std::move(racing);
+    if (!response) {
+        co_return false;
+    }
+    auto sending = send(with, request, std::move(*response));
     const bool more = co_await std::move(sending);
     co_return more;
 }
@@ -278,8 +285,27 @@ asio::awaitable<bool> server::serve_stream(connection& with, const http_request&
         co_return more;
     }
     const counted one(streams_);
-    co_await generate(pools_, with.stream, request);
+    auto telling = generate(pools_, with.stream, request);
+    auto leaving = see_it_leave(with);
+    auto racing = skep::until(std::move(telling), std::move(leaving));
+    co_await std::move(racing);
     co_return false;
+}
+
+/// Returns when the client has closed the connection or its half. Keeps the bytes that the client sends, up
+/// to a limit: requests that follow.
+asio::awaitable<void> server::see_it_leave(connection& with) {
+    boost::system::error_code ec;
+    while (!ec && with.buffer.size() < most_read_ahead) {
+        const auto room = with.buffer.prepare(4096);
+        auto token = redirect_error(use_awaitable, ec);
+        const auto count = co_await with.stream.socket().async_read_some(room, token);
+        with.buffer.commit(count);
+    }
+    while (!ec) { // until the answer is there
+        asio::steady_timer never(with.stream.get_executor(), steady_clock::time_point::max());
+        co_await never.async_wait(use_awaitable);
+    }
 }
 
 asio::awaitable<boost::system::error_code> server::read(connection& with, request_parser& into) {

@@ -75,6 +75,7 @@ private:
     boost::asio::awaitable<void> wait_for_request(connection& with);
     boost::asio::awaitable<bool> serve_request(connection& with);
     boost::asio::awaitable<bool> serve_stream(connection& with, const http_request& request);
+    boost::asio::awaitable<void> see_it_leave(connection& with);
     boost::asio::awaitable<boost::system::error_code> read(connection& with, request_parser& into);
     boost::asio::awaitable<boost::system::error_code> read_body(connection& with, request_parser& into);
     boost::asio::awaitable<void> refuse(connection& with, http_response response);

@@ -46,7 +46,12 @@ public:
         co_return;
     }
 
-    void begin(parts all, on_part_failure policy) {
+    asio::awaitable<void> end(std::string name) {
+        log_ += name + ";";
+        co_return;
+    }
+
+    void begin(parts all, cancel_others policy) {
         asio::co_spawn(
             context_, run_together(std::move(all), policy),
             asio::bind_cancellation_slot(signal_.slot(), [this](const std::exception_ptr& problem) {
@@ -88,7 +93,7 @@ BOOST_AUTO_TEST_SUITE(running_together)
 
 BOOST_AUTO_TEST_CASE(nothing_is_done_at_once) {
     together_trial trial;
-    trial.begin({}, on_part_failure::go_on);
+    trial.begin({}, cancel_others::never);
     BOOST_TEST(trial.end() == "done");
 }
 
@@ -97,7 +102,7 @@ BOOST_AUTO_TEST_CASE(it_ends_when_all_have_ended) {
     parts all;
     all.push_back(trial.wait("a"));
     all.push_back(trial.wait("b"));
-    trial.begin(std::move(all), on_part_failure::cancel_others);
+    trial.begin(std::move(all), cancel_others::after_failure);
     BOOST_TEST(trial.end() == "");
     trial.let_go();
     BOOST_TEST(trial.log() == "a;b;");
@@ -110,7 +115,7 @@ BOOST_AUTO_TEST_CASE(others_go_on_after_a_failure_which_is_thrown_at_the_end) {
     all.push_back(trial.wait("a"));
     all.push_back(trial.fail("b"));
     all.push_back(trial.fail("c"));
-    trial.begin(std::move(all), on_part_failure::go_on);
+    trial.begin(std::move(all), cancel_others::never);
     BOOST_TEST(trial.log() == "b;c;");
     BOOST_TEST(trial.end() == "");
     trial.let_go();
@@ -124,10 +129,22 @@ BOOST_AUTO_TEST_CASE(a_failure_cancels_the_other_parts) {
     all.push_back(trial.wait("a"));
     all.push_back(trial.fail("b"));
     all.push_back(trial.wait("c"));
-    trial.begin(std::move(all), on_part_failure::cancel_others);
+    trial.begin(std::move(all), cancel_others::after_failure);
     BOOST_TEST(trial.log().starts_with("b;a cancelled;")); // c may not even begin
     BOOST_TEST(!trial.log().ends_with("c;"));
     BOOST_TEST(trial.end() == "b failed");
+}
+
+BOOST_AUTO_TEST_CASE(an_end_cancels_the_other_parts) {
+    together_trial trial;
+    parts all;
+    all.push_back(trial.wait("a"));
+    all.push_back(trial.end("b"));
+    all.push_back(trial.wait("c"));
+    trial.begin(std::move(all), cancel_others::after_end);
+    BOOST_TEST(trial.log().starts_with("b;a cancelled;")); // c may not even begin
+    BOOST_TEST(!trial.log().ends_with("c;"));
+    BOOST_TEST(trial.end() == "a was cancelled");
 }
 
 BOOST_AUTO_TEST_CASE(a_cancellation_reaches_each_part) {
@@ -135,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_cancellation_reaches_each_part) {
     parts all;
     all.push_back(trial.wait("a"));
     all.push_back(trial.wait("b"));
-    trial.begin(std::move(all), on_part_failure::go_on);
+    trial.begin(std::move(all), cancel_others::never);
     trial.cancel();
     BOOST_TEST(trial.log() == "a cancelled;b cancelled;");
     BOOST_TEST(trial.end() == "a was cancelled");

@@ -5,13 +5,17 @@
 
 #include <skep/skep.hpp>
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/describe/class.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value_to.hpp>
 
+#include <array>
 #include <exception>
 #include <future>
 #include <iostream>
@@ -20,6 +24,7 @@
 #include <vector>
 
 namespace json = boost::json;
+using boost::asio::ip::tcp;
 using namespace std::chrono_literals;
 
 namespace pool_guide {
@@ -71,6 +76,24 @@ boost::asio::awaitable<void> generate(skep::pool& pool, skep::request call) {
         std::cout << piece->as<std::string>() << std::flush;
     }
     std::cout << stream.result().value << '\n';
+}
+
+/// Returns when the client has closed the connection, or has sent something.
+boost::asio::awaitable<void> wait_for_end(tcp::socket& client) {
+    std::array<char, 1> next;
+    const auto room = boost::asio::buffer(next);
+    co_await client.async_read_some(room, boost::asio::use_awaitable);
+}
+
+boost::asio::awaitable<void> answer(skep::pool& pool, skep::request call, tcp::socket& client) {
+    auto calling = pool.execute(std::move(call));
+    auto leaving = wait_for_end(client);
+    auto racing = skep::until(std::move(calling), std::move(leaving));
+    const auto reply = co_await std::move(racing); // throws the call's errors
+    if (!reply) {
+        co_return; // the client has left, and the call is cancelled
+    }
+    std::cout << reply->value << '\n';
 }
 
 struct price_list {
