@@ -229,7 +229,8 @@ struct SKEP_API pool_config {
     std::shared_ptr<event_bus> events;
 
     /// Records below this level are not logged. Lines that workers print, and records of their own logging,
-    /// are logged unless output.handler takes them; for their levels see log_record.
+    /// are logged unless output.handler takes them; for their levels see log_record. Workers in Python log
+    /// from this level on, or from `warning` if that is lower, unless their script sets a level.
     skep::log_level log_level = skep::log_level::warning;
 
     /// Receives the log records. Empty: the handler of the pool_manager, or else lines on standard error,

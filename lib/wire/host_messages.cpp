@@ -213,7 +213,7 @@ void append_call(send_buffer& buffer, std::uint64_t id, std::string_view body, c
 }
 
 void append_welcome(std::string& out, const welcome& facts) {
-    const auto& [worker, heartbeat, limits, capacity, correlation, previous_exit] = facts;
+    const auto& [worker, heartbeat, limits, capacity, correlation, log_level, previous_exit] = facts;
     std::string json = R"({"type":"welcome","worker":)";
     append_json_text(json, to_string(worker));
     json += R"(,"pool":)";
@@ -244,7 +244,8 @@ void append_welcome(std::string& out, const welcome& facts) {
     append_json_number(json, capacity);
     json += R"(,"correlation":)";
     append_json_text(json, correlation);
-    json += R"(,"records":true)";
+    json += R"(,"records":true,"log_level":)";
+    append_json_text(json, log_level);
     if (previous_exit) {
         json += R"(,"previous_exit":)";
         append_json_text(json, to_string(*previous_exit));

@@ -61,6 +61,7 @@ struct welcome {
     const limit_options& limits;             ///< all limits of the host for the worker
     std::size_t capacity;                    ///< concurrent calls
     std::string_view correlation;            ///< the prefix of the ids of calls without an id
+    std::string_view log_level;              ///< least level of the host's log
     std::optional<exit_class> previous_exit; ///< the way the previous worker of the slot ended
 };
 void append_welcome(std::string& out, const welcome& facts);

@@ -269,7 +269,7 @@ void worker::on_hello(hello_message& hello) {
     const auto capacity = calls_.open(hello.capacity);
     append_welcome(core_.link->control().outbox().text(),
                    {core_.id, core_.config.heartbeat, core_.config.limits, capacity, calls_.correlation(),
-                    origin_.predecessor_ended_as});
+                    to_string(core_.config.log_level), origin_.predecessor_ended_as});
     core_.link->control().flush();
 }
 

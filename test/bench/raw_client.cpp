@@ -140,7 +140,8 @@ private:
         skip_message(); // hello
         std::string welcome;
         const worker_id worker{"default", 0, 1};
-        append_welcome(welcome, {worker, config.heartbeat, config.limits, config.capacity, "", {}});
+        append_welcome(welcome,
+                       {worker, config.heartbeat, config.limits, config.capacity, "", "warning", {}});
         write_all(control_.here.get(), welcome.data(), welcome.size());
         skip_message(); // ready
     }

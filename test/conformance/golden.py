@@ -36,7 +36,8 @@ GOOD = [
     ("welcome", TO_WORKER, "control", {
         "type": "welcome", "worker": "default/0#1", "pool": "default",
         "heartbeat": {"enabled": True, "interval_ms": 2000, "timeout_ms": 10000},
-        "limits": LIMITS, "capacity": 1, "correlation": "7f3a9c1b-", "records": True, "previous_exit": "segfault"}, []),
+        "limits": LIMITS, "capacity": 1, "correlation": "7f3a9c1b-", "records": True,
+        "log_level": "info", "previous_exit": "segfault"}, []),
     ("ready", TO_HOST, "data", {"type": "ready"}, []),
     ("call", TO_WORKER, "data", CALL, []),
     ("call_full", TO_WORKER, "data", {

@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_welcome) {
     std::string frames;
     const worker_id worker{"default", 0, 1};
     const heartbeat_options heartbeat;
-    append_welcome(frames, {worker, heartbeat, limits, 4, "7f-", exit_class::segfault});
+    append_welcome(frames, {worker, heartbeat, limits, 4, "7f-", "info", exit_class::segfault});
     const auto welcome = sent<welcome_message>(frames);
     BOOST_TEST(welcome.capacity == 4u);
     BOOST_TEST(welcome.correlation == "7f-");

@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
     limits.tool_call_bytes = 5678;
     std::string out;
     const worker_id blue{"blue \"pool\"", 3, 17};
-    append_welcome(out, {blue, heartbeat, limits, 4, "7f3a9c1b-", exit_class::segfault});
+    append_welcome(out, {blue, heartbeat, limits, 4, "7f3a9c1b-", "info", exit_class::segfault});
     const auto frame = take_apart(out);
     const json::object expected{
         {"type", "welcome"},
@@ -130,13 +130,14 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
         {"capacity", 4},
         {"correlation", "7f3a9c1b-"},
         {"records", true},
+        {"log_level", "info"},
         {"previous_exit", "segfault"}};
     BOOST_TEST((frame.message == expected), json::serialize(frame.message));
     BOOST_TEST(frame.payload.empty());
     heartbeat.enabled = false;
     limits.tool_call_bytes = 1u << 30; // which no frame may have
     out.clear();
-    append_welcome(out, {blue, heartbeat, limits, 4, "7f3a9c1b-", {}});
+    append_welcome(out, {blue, heartbeat, limits, 4, "7f3a9c1b-", "info", {}});
     const auto least = take_apart(out).message;
     BOOST_TEST(!least.at("heartbeat").at("enabled").as_bool());
     BOOST_TEST(least.at("limits").at("tool_call_bytes") == json::value(123456));
