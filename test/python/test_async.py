@@ -108,9 +108,6 @@ async def stubborn():
         return ["put away", skep.current().cancelled()]
 
 @worker.command
-async def leave(): raise SystemExit(5)
-
-@worker.command
 async def forks(end="pass"):
     import os, sys
     child = os.fork()
@@ -131,9 +128,6 @@ def spin():
 
 @worker.command
 def plain_ask(n): return skep.call_host("tool", n=n)
-
-@worker.command
-def plain_leave(): raise SystemExit(6)
 """
 AMPLE = {"chunks": 1000, "bytes": 1 << 20}
 
@@ -423,11 +417,6 @@ class Async(HostCase):
             self.host.signal(15)
             self.assertEqual(self.host.finish(), (0, "stopped\n", ""))
 
-    def test_a_call_may_end_the_worker(self):
-        self.start_async()
-        self.host.send_call("leave")
-        self.assertEqual(self.host.finish()[0], 5)
-
     def test_a_forked_child_ends_where_it_comes_back(self):
         self.start_async()
         for end, status in (("pass", 0), ("sys.exit(5)", 5), ("sys.exit('mine')", 1), ("raise ValueError", 1)):
@@ -497,17 +486,12 @@ class Mixed(Async):
         self.host.signal(15)
         self.assertEqual(self.host.finish(), (0, "cleaned up\n", ""))
 
-    def test_a_plain_call_may_end_the_worker(self):
-        self.start_async()
-        self.host.send_call("plain_leave")
-        self.assertEqual(self.host.finish()[0], 6)
-
     def test_they_have_to_be_declared_thread_safe(self):
         host = self.start(COMMANDS + PLAIN, ready=False)
         self.assertIsNone(host.receive())
         status, _, stderr = host.finish()
         self.assertEqual(status, 78)
-        self.assertIn("async commands and plain ones (plain, spin, plain_ask, plain_leave)", stderr)
+        self.assertIn("async commands and plain ones (plain, spin, plain_ask)", stderr)
 
 
 class WithoutPool(unittest.TestCase):

@@ -293,13 +293,6 @@ class Calls(HostCase):
         self.assertEqual(host.process.stdout.readline(), b"hello\n")
         self.assertEqual(host.process.stderr.readline(), b"hello\n")
 
-    def test_system_exit_ends_the_worker(self):
-        host = self.start(
-            "@worker.on_stop\ndef unload(): print('unloaded')\n@worker.command\ndef leave(): raise SystemExit(7)"
-        )
-        host.send_call("leave")
-        self.assertIsNone(host.receive())
-        self.assertEqual(host.finish(), (7, "unloaded\n", ""))
 
 
 class Stdio(HostCase):

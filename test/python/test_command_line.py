@@ -194,7 +194,10 @@ class Call(CommandLine):
             ended, stdout, stderr = self.skep("call", "worker.py", "sizes")
             self.assertEqual((ended, stdout), (status, printed))
             self.assertTrue(stderr.endswith(said), stderr)
-        self.assertEqual(self.call("leave")[:2], (7, ""))
+        status, stdout, stderr = self.call("leave")
+        self.assertEqual((status, stdout), (1, ""))
+        self.assertIn("in leave\n", stderr)
+        self.assertTrue(stderr.endswith("SystemExit: 7\n"), stderr)
 
     def test_a_script_that_fails_to_load(self):
         for source, said in (

@@ -52,9 +52,6 @@ def meet():
     return barrier.wait(20) >= 0
 
 @worker.command
-def leave(): raise SystemExit(5)
-
-@worker.command
 def forks(end="pass"):
     import os, sys
     child = os.fork()
@@ -222,12 +219,6 @@ class Threads(HostCase):
         self.until_busy(1)
         self.host.signal(15)
         self.assertEqual(self.host.finish()[0], 0)
-
-    def test_a_call_may_end_the_worker(self):
-        self.start_threads()
-        self.host.send_call("leave")
-        self.assertIsNone(self.host.receive())
-        self.assertEqual(self.host.finish()[0], 5)
 
     def test_a_forked_child_ends_where_it_comes_back(self):
         self.start_threads()

@@ -412,27 +412,6 @@ class Value(HostCase):
         )
         self.assertEqual(host.call("slow", {"n": 1}), 1)
 
-    def test_exit_from_what_is_awaited(self):
-        host = self.begin(
-            "import sys\nasync def leave(): sys.exit(7)\nworker.command(name='leave')(lambda: leave())\n"
-        )
-        host.send_call("leave")
-        self.assertEqual(host.finish()[0], 7)
-
-    def test_exit_while_another_call_is_awaited(self):
-        host = self.threaded(
-            "import sys\n@worker.command\nasync def other(): pass\n@worker.command\ndef leave(): skep.progress(1); sys.exit(7)\n"
-            "async def ask(): return await skep.call_host_async('tool')\n"
-            "worker.command(name='ask')(lambda: ask())"
-        )
-        asking = host.send_call("ask")
-        tool_call = host.receive_tool_call()
-        host.send_call("leave")
-        self.assertEqual(host.receive()["type"], "progress")
-        host.answer_tool(tool_call, 1)
-        self.assertEqual(host.receive()["id"], asking)
-        self.assertEqual(host.finish()[0], 7)
-
     def test_health_checks(self):
         for returned, answer in (
             ("later()", 5),

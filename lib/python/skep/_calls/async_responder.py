@@ -5,7 +5,7 @@ from typing import Any, AsyncGenerator, Awaitable, Callable, Generator, List, Op
 
 from .._process.exits import exit_forked_child
 from .._wire.channel import frame_length
-from .._wire.errors import Cancelled
+from .._wire.errors import Cancelled, Error
 from .._wire.messages import Answer, Answers
 from .call import Call
 from .command import ASYNC_GENERATOR, AWAITABLE, GENERATOR, value_kind
@@ -118,22 +118,27 @@ class AsyncResponder:
         self._answers = Answers(host.limits)
 
     async def respond(self, call: Call, window: LoopWindow) -> Answer:
-        """Returns the answer to a call. Raises SystemExit only. Ends a forked child that returns from user code.
+        """Returns the answer to a call. Raises SystemExit after SIGTERM. Ends a forked child that returns from user code.
 
         Once the answer is made, nothing is left to cancel.
         """
         try:
-            window.begin()
-            credit = call.credit
-            if credit is None:
-                answer = await execute_async(self._work, call, self._answers)
-            else:
-                answer = await self._stream(call, window, credit)
-        except SystemExit:
-            raise
+            try:
+                window.begin()
+                credit = call.credit
+                if credit is None:
+                    answer = await execute_async(self._work, call, self._answers)
+                else:
+                    answer = await self._stream(call, window, credit)
+            except Error as error:  # converting its data runs user code
+                if self._host.is_gone:
+                    exit_forked_child(error)
+                answer = self._answers.error(call.id, error)
         except BaseException as error:
             if self._host.is_gone:
                 exit_forked_child(error)
+            if issubclass(type(error), SystemExit) and self._host.is_terminated():
+                raise
             answer = self._error(call, error)
         if self._host.is_gone:
             exit_forked_child()

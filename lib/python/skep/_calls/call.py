@@ -3,7 +3,7 @@
 import threading
 import time
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from .._wire.errors import ProtocolError
@@ -13,6 +13,7 @@ from .interrupts import Window
 class Host:
     """The other end of a call. Thread-safe."""
 
+    is_gone = False  # true in a forked child
     welcome_time = 0.0  # when the welcome arrived, on the monotonic clock
     correlation = ""  # the prefix of correlation ids for calls that have none from their caller
 
@@ -118,6 +119,11 @@ def set_global_call(call: Optional[Call]) -> None:
 def set_context_call(call: Optional[Call]) -> None:
     """Makes a call the current call of this thread or task, and of the tasks that it starts."""
     _context_call.set(call)
+
+
+def call_of_context(context: Context) -> Optional[Call]:
+    """Returns the current call of a context."""
+    return context.get(_context_call)
 
 
 @contextmanager

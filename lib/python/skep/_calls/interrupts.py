@@ -79,10 +79,12 @@ class Interrupts(Window):
         self._cancelled_ids: Set[int] = set()
         self.thread = threading.get_ident()
         self._wakeup, self._wakeup_sink = os.pipe()
+        self._wakeup_lock = threading.Lock()
         self._fork_masks = threading.local()  # per thread: each thread has a signal mask, and may fork
 
     def install(self) -> None:
         """Installs handlers of SIGTERM and of the interrupt signal. On the main thread only."""
+        os.set_blocking(self._wakeup, False)
         os.set_blocking(self._wakeup_sink, False)
         signal.set_wakeup_fd(self._wakeup_sink, warn_on_full_buffer=False)
         signal.signal(signal.SIGTERM, self._on_terminate)
@@ -206,9 +208,22 @@ class Interrupts(Window):
 
     def on_wakeup(self) -> None:
         """Reads the signals that the main thread may have missed."""
-        if signal.SIGTERM in os.read(self._wakeup, 4096):
+        with self._wakeup_lock:
+            if not self._has_read_sigterm():
+                return
             self._is_terminated = self.is_stopping = True
-            self.on_terminate()
-            self.wake_waiter()
-            if self.is_due():
-                self.interrupt()
+        self.on_terminate()
+        self.wake_waiter()
+        if self.is_due():
+            self.interrupt()
+
+    def is_terminated(self) -> bool:
+        """Returns true if SIGTERM has arrived, also if a handler of user code has taken it."""
+        self.on_wakeup()
+        return self._is_terminated
+
+    def _has_read_sigterm(self) -> bool:
+        try:
+            return signal.SIGTERM in os.read(self._wakeup, 4096)
+        except BlockingIOError:  # another thread has read them
+            return False

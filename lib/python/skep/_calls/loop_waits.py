@@ -6,7 +6,7 @@ from typing import Any, AsyncGenerator, Awaitable, Coroutine, Iterator, Mapping,
 
 from .._process.interpreter import SimpleQueue
 from .._wire.errors import Cancelled
-from .call import Call, uninterrupted
+from .call import Call, call_of_context, uninterrupted
 from .event_loop import EventLoop
 from .interrupts import CallWindow
 from .tools import Request, Tools, result_value
@@ -90,6 +90,26 @@ async def call_async(tools: Tools, call: Call, name: str, timeout: Optional[floa
             tools.withdraw(request)
 
 
+def call_of_loop_error(error: BaseException) -> Optional[Call]:
+    """Returns the call whose task or callback has raised an error out of a running loop; None if there is none."""
+    handle = _raising_handle(error)
+    return None if handle is None else call_of_context(getattr(handle, "_context"))
+
+
+def _raising_handle(error: BaseException) -> Optional[asyncio.Handle]:
+    """Returns the loop's handle of the task or callback that has raised an error out of a running loop.
+
+    None if a signal handler has raised the error while the loop waited, or if the loop is written in C.
+    """
+    entry = error.__traceback__
+    while entry is not None:
+        runner = entry.tb_frame.f_locals.get("self")
+        if isinstance(runner, asyncio.Handle):
+            return runner
+        entry = entry.tb_next
+    return None
+
+
 def wait_for(awaitable: Awaitable[Any], call: Call, event_loop: EventLoop, is_cleanup: bool = False) -> Any:
     """Runs an awaitable as a task, and returns its result. For the thread of the call.
 
@@ -166,8 +186,14 @@ class _OwnLoopTask(_AwaitedTask):
     """A task of a loop that this thread runs until the task is done."""
 
     def run(self) -> Any:
-        self._task = self._loop.create_task(self._await())
-        return self._loop.run_until_complete(self._task)
+        self._task = task = self._loop.create_task(self._await())
+        while True:
+            try:
+                return self._loop.run_until_complete(task)
+            except SystemExit as error:
+                if task.done() or self._call.host.is_gone or _raising_handle(error) is None:
+                    raise
+                # Another task has exited: this task gets the exit where it waits.
 
 
 class _OtherLoopTask(_AwaitedTask):

@@ -26,7 +26,6 @@ class PoolHost(Host):
     _progress: Progress
 
     def __init__(self, connection: Connection) -> None:
-        self.is_gone = False  # true in a forked child
         self._data = connection.data
         self.outbox = Outbox(connection.data)
         is_one = connection.control is connection.data
@@ -36,6 +35,7 @@ class PoolHost(Host):
         self.capacity = _NO_LIMIT  # calls at once
         self.interrupt: Callable[[int], None]  # cancels a running or a future call
 
+        self.is_terminated: Callable[[], bool]  # returns true if SIGTERM has arrived
     def accept_welcome(self, message: Dict[str, Any]) -> None:
         """Reads the host's welcome. Raises ProtocolError if the welcome is malformed."""
         self.welcome_time = time.monotonic()

@@ -4,7 +4,7 @@ import time
 from typing import Any, Callable, List, Mapping, Optional, Tuple
 
 from .._process.exits import Terminate, exit_forked_child
-from .._wire.errors import Cancelled, DeadlineExceeded, Error
+from .._wire.errors import DeadlineExceeded, Error
 from .._wire.messages import Answer, Answers
 from .call import Call
 from .command import (
@@ -133,7 +133,7 @@ class Responder:
     def respond(self, call: Call) -> Answer:
         """Returns the answer to a call. The window of the call is open while user code runs.
 
-        Raises Terminate and SystemExit only. Ends a forked child that returns from user code.
+        Raises Terminate, and after SIGTERM SystemExit. Ends a forked child that returns from user code.
         """
         host, window = self._host, call.window
         try:
@@ -148,12 +148,14 @@ class Responder:
                 answer = self._answers.error(call.id, error)
             finally:
                 window.close()
-        except (Terminate, SystemExit):
+        except Terminate:
             raise
         except BaseException as error:
             if host.is_gone:
                 exit_forked_child(error)
-            if issubclass(type(error), Cancelled):  # the encoder may be in the middle of a value
+            if issubclass(type(error), SystemExit) and host.is_terminated():
+                raise
+            if not issubclass(type(error), Exception):  # the encoder may be in the middle of a value
                 self._answers = Answers(host.limits)
             answer = self._answers.error(call.id, error)
         if host.is_gone:

@@ -13,7 +13,7 @@ from .._calls.async_responder import AsyncResponder
 from .._calls.call import Call, set_context_call
 from .._calls.event_loop import EventLoop
 from .._calls.interrupts import CallWindow, Window
-from .._calls.loop_waits import LoopWindow
+from .._calls.loop_waits import LoopWindow, call_of_loop_error
 from .._process.exits import Terminate, exit_for_protocol_error, exit_without_host
 from .._wire.errors import ProtocolError
 from .._wire.messages import Answer
@@ -56,9 +56,8 @@ class AsyncProfile(ConcurrentProfile):
         super().__init__(*args)
         self._loop = event_loop.get()
         self._end: "asyncio.Future[None]" = self._loop.create_future()
-        self._exit: Optional[SystemExit] = None
         self._thread = threading.get_ident()
-        self._threads = CallThreads(self, self._on_exit)
+        self._threads = CallThreads(self)
         self._watch = LoopWatch(self._loop, self.calls)
         self._tasks: Set["asyncio.Task[None]"] = set()
         self._is_receiving = True
@@ -71,21 +70,30 @@ class AsyncProfile(ConcurrentProfile):
         self._context = contextvars.copy_context()
         self._interrupts.on_terminate = lambda: self._schedule(self._terminate)
         threading.Thread(target=self._receive_calls, name="skep-calls", daemon=True).start()
-        self._loop.run_until_complete(self._end)
+        self._run_loop()
         self._threads.close()
         if self._is_terminated:
             self._join_threads(UNWIND_SECONDS)
             raise Terminate
         with self._interrupts.window():
             self._join_threads()
-        if self._exit is not None:
-            raise self._exit
 
     def finish(self, call: Call, answer: Answer) -> None:
         super().finish(call, answer)
         self._queue.release()
         if not self._is_receiving:
             self._schedule(self._finish_if_idle)
+
+    def _run_loop(self) -> None:
+        """Runs the loop until the end of serving. Continues after the exit of a call's task: the call gets the exit."""
+        while True:
+            try:
+                self._loop.run_until_complete(self._end)
+                break
+            except SystemExit as error:
+                call = None if self.host.is_gone or self._interrupts.is_terminated() else call_of_loop_error(error)
+                if call is None or call.is_over:
+                    raise
 
     def _join_threads(self, timeout: Optional[float] = None) -> None:
         """Waits for the calls in threads. The loop continues to run, because the calls may wait for its tasks."""
@@ -106,11 +114,6 @@ class AsyncProfile(ConcurrentProfile):
             self._loop.call_soon_threadsafe(callback, *args)
         except RuntimeError:  # the loop is closed
             pass
-
-    def _on_exit(self, exit: SystemExit) -> None:
-        self._exit = exit
-        self._interrupts.is_stopping = True
-        self._schedule(self._finish_serving)
 
     # --- the thread that receives the calls
 

@@ -3,12 +3,12 @@
 import threading
 import time
 from queue import Empty
-from typing import Any, Callable, List, Optional, Type
+from typing import Any, List, Optional, Type
 
 from .._calls.call import Call, set_context_call
 from .._calls.interrupts import CallWindow
 from .._calls.responder import Responder
-from .._process.exits import Terminate, exit_forked_child, exit_without_host
+from .._process.exits import Terminate, exit_without_host
 from .._process.interpreter import SimpleQueue
 from .profile import ConcurrentProfile
 
@@ -96,9 +96,8 @@ class ThreadWindow(CallWindow):
 class CallThreads:
     """A pool of threads for calls. It grows with the concurrent calls, up to the capacity."""
 
-    def __init__(self, profile: ConcurrentProfile, exit: Callable[[SystemExit], None]) -> None:
+    def __init__(self, profile: ConcurrentProfile) -> None:
         self._profile = profile
-        self._exit = exit  # called when a command exits the process
         self._calls: "SimpleQueue[Optional[Call]]" = SimpleQueue()
         self._ends: "SimpleQueue[None]" = SimpleQueue()
         self._thread_count = 0
@@ -157,12 +156,8 @@ class CallThreads:
                 self._answer(call, responder)
                 del call
                 self._count(1)
-        except Terminate:
+        except (Terminate, SystemExit):  # SIGTERM has arrived, and the main thread ends the worker
             pass
-        except SystemExit as end:
-            if self._profile.host.is_gone:
-                exit_forked_child(end)
-            self._exit(end)
         finally:
             self._ends.put(None)
 
@@ -186,8 +181,7 @@ class ThreadProfile(ConcurrentProfile):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._threads = CallThreads(self, self._end)
-        self._exit: Optional[SystemExit] = None
+        self._threads = CallThreads(self)
 
     def serve(self) -> None:
         try:
@@ -200,8 +194,6 @@ class ThreadProfile(ConcurrentProfile):
             self.interrupt_all(Terminate)
             self._threads.join(UNWIND_SECONDS)
             raise
-        if self._exit is not None:
-            raise self._exit
 
     def _receive_calls(self) -> None:
         while not self._interrupts.is_stopping:
@@ -219,8 +211,3 @@ class ThreadProfile(ConcurrentProfile):
             elif not self._interrupts.is_stopping:
                 exit_without_host()
             del frame  # a frame may be large, and the next one far away
-
-    def _end(self, exit: SystemExit) -> None:
-        self._exit = exit
-        self._interrupts.is_stopping = True
-        self._connection.stop_receiving()
