@@ -129,6 +129,68 @@ class ChoiceOfSignal(HostCase):
                 self.assertIsNone(self.announced(*lines))
 
 
+class Crashes(HostCase):
+    CRASH = "import faulthandler, os, signal\n@worker.command\ndef crash(number): os.kill(os.getpid(), number)\n"
+
+    def crash(self, host, number=signal.SIGSEGV):
+        host.send_call("crash", {"number": number})
+        self.assertIsNone(host.receive())
+        status, stdout, stderr = host.finish()
+        self.assertEqual((status, stdout), (-number, ""))
+        return stderr
+
+    def test_show_the_stacks(self):
+        for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL):
+            for stdio in (False, True):
+                with self.subTest(number=number, stdio=stdio):
+                    stderr = self.crash_over(stdio, number)
+                    self.assertTrue(stderr.startswith("Fatal Python error: "), stderr)
+                    self.assertRegex(stderr, r'Current thread .*\n  File ".*script.py", line \d+ in crash\n')
+                    self.assertIn("in _listen\n", stderr)
+
+    def crash_over(self, stdio, number):
+        host = self.start(self.CRASH, stdio=stdio)
+        if not stdio:
+            return self.crash(host, number)
+        host.send_call("crash", {"number": number})
+        status, _, stderr = host.finish()
+        self.assertEqual(status, -number)
+        return stderr
+
+    def test_while_the_script_is_loaded(self):
+        host = self.start("import os; os.abort()", ready=False)
+        status, _, stderr = host.finish()
+        self.assertEqual(status, -signal.SIGABRT)
+        self.assertIn("script.py", stderr)
+
+    def test_without_stacks_by_an_option(self):
+        source = f"import skep\nworker = skep.Worker(faulthandler=False)\n{self.CRASH}\nworker.run()\n"
+        self.assertEqual(self.crash(self.start_script(source)), "")
+        stderr = self.crash(self.start_script(source, env={"PYTHONFAULTHANDLER": "1"}))
+        self.assertIn("in crash\n", stderr)
+
+    def test_what_the_script_has_set_up_stays(self):
+        for lines in (
+            "import faulthandler\nfile = open(__file__ + '.log', 'w+')\nfaulthandler.enable(file)",
+            "import faulthandler\nfaulthandler.disable()",
+        ):
+            for before in (False, True):
+                with self.subTest(lines=lines, before=before):
+                    if before and "disable" in lines:
+                        continue  # it is off anyway
+                    create = "import skep\nworker = skep.Worker()"
+                    parts = (lines, create) if before else (create, lines)
+                    host = self.start_script("\n".join((*parts, self.CRASH, "worker.run()\n")))
+                    self.assertEqual(self.crash(host), "")
+
+    def test_of_a_python_without_faulthandler_show_nothing(self):
+        host = self.start_script(
+            "import sys\nsys.modules['faulthandler'] = None\nimport skep\nworker = skep.Worker()\n"
+            + self.CRASH.replace("faulthandler, ", "") + "worker.run()\n"
+        )
+        self.assertEqual(self.crash(host), "")
+
+
 class Children(HostCase):
     def test_a_forked_child_lives_through_it_and_may_have_a_handler_of_its_own(self):
         host = self.start(

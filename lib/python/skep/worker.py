@@ -8,7 +8,7 @@ from ._calls.command import RESERVED_PREFIX, Command, HealthCheck, unwrap_functi
 from ._calls.event_loop import EventLoop
 from ._calls.responder import DEFAULT_CONCURRENCY, Work
 from ._calls.telemetry import records
-from ._process.diagnostics import show_traceback, write_to_stderr
+from ._process.diagnostics import dump_on_crash, show_traceback, write_to_stderr
 from ._process.exits import (
     EXIT_FAILED,
     EXIT_NOT_STARTED_BY_POOL,
@@ -40,11 +40,16 @@ class Worker:
         thread_safe: True allows concurrent commands in threads of one process. A pool with more than one thread per
             worker requires it, and so does a script with both async and plain commands.
         concurrency: limit of concurrent async commands, 1 or more; 100 by default.
+        faulthandler: if true, a crash of the interpreter or of native code writes the stacks of all threads to stderr.
+            False for a script whose libraries catch SIGSEGV themselves. A faulthandler that the script or
+            PYTHONFAULTHANDLER has enabled stays as it is.
     Raises:
         ValueError: `concurrency` is not an int, or less than 1.
     """
 
-    def __init__(self, *, thread_safe: bool = False, concurrency: int = DEFAULT_CONCURRENCY) -> None:
+    def __init__(
+        self, *, thread_safe: bool = False, concurrency: int = DEFAULT_CONCURRENCY, faulthandler: bool = True
+    ) -> None:
         if type(concurrency) is not int or concurrency < 1:
             raise ValueError(f"concurrency is a number of calls, 1 or more, not {concurrency!r}")
         self._thread_safe = thread_safe
@@ -69,6 +74,8 @@ class Worker:
         else:
             self._slot = os.environ.get("SKEP_WORKER", "").rpartition("#")[0] or None
             expect_run()
+            if faulthandler:
+                dump_on_crash()
 
     @property
     def slot(self) -> Optional[str]:

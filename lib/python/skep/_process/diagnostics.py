@@ -96,6 +96,20 @@ def error_text(error: BaseException) -> str:
         return "(its message cannot be shown: str() of it failed)"
 
 
+def dump_on_crash() -> None:
+    """Makes a fatal signal, such as SIGSEGV, write the stacks of all threads to stderr before the process ends.
+
+    Leaves a faulthandler alone that user code or PYTHONFAULTHANDLER has enabled.
+    """
+    try:
+        import faulthandler
+
+        if not faulthandler.is_enabled():
+            faulthandler.enable(_STDERR, all_threads=True)
+    except Exception:  # a worker works without stacks on a platform that lacks them
+        pass
+
+
 def dump_on_signal() -> Optional[int]:
     """Makes a signal write the stacks of all threads to stderr. Returns the signal, None if none is free.
 
