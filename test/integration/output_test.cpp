@@ -280,10 +280,35 @@ BOOST_AUTO_TEST_CASE(and_what_pythons_loggers_say_is_logged_with_level_logger_an
                 BOOST_TEST(each.correlation_id == "c");
             }
         }
-        // Python's root logger drops what is below WARNING, unless the script says otherwise.
-        BOOST_TEST((seen == std::vector<log_level>{log_level::warning, log_level::error, log_level::error}));
+        // The level of the pool's log is the level of Python's root logger, unless the script has set one.
+        BOOST_TEST((seen == std::vector<log_level>{log_level::info, log_level::warning, log_level::error,
+                                                   log_level::error}));
     });
     BOOST_TEST(log.count(" info skep pool default: default/0#1 stdout") == 1, log.text());
+}
+
+BOOST_AUTO_TEST_CASE(and_what_a_script_with_basic_config_logs_is_logged_once_at_its_level) {
+    const log_capture log;
+    auto config = python_pool("integration/workers/logs.py");
+    config.output.handler = nullptr;
+    config.log_level = log_level::info;
+    config.log_handler = capturing_handler();
+    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
+        request call = request("log").arg("text", "in a command");
+        co_await value_of(workers, std::move(call));
+        auto all_are_there = [&] { return log.count("in a command") == 2; };
+        const bool arrived = co_await eventually(all_are_there);
+        BOOST_TEST(arrived);
+    });
+    std::vector<std::string> seen;
+    for (const auto& each : log.records()) {
+        if (each.source == log_source::worker) {
+            seen.push_back(std::string(to_string(each.level)) + " " + each.logger + ": " + each.text);
+        }
+    }
+    const std::vector<std::string> expected{"info root: in a hook", "info model: in a command",
+                                            "error model: in a command"};
+    BOOST_TEST(seen == expected, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

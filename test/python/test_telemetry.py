@@ -221,13 +221,6 @@ class Telemetry(HostCase):
         self.assertEqual(self.told(host)["text"], "no GPU")
         self.assertEqual(host.finish()[0], 1)
 
-    def test_logging_may_be_configured_in_a_start_hook(self):
-        source = "import logging\n@worker.on_start\ndef start():\n    logging.basicConfig(level=logging.INFO)\n" + TELLING
-        host = self.start(source)
-        host.call("log", {"level": 20, "text": "info"})
-        host.tell({"type": "shutdown", "grace_ms": 1000})
-        self.assertIn("INFO:model.weights:info", host.finish()[2])
-
     def test_logging_keeps_level_logger_and_message(self):
         host = self.start(TELLING)
         host.send_call("log", {"level": 40, "text": "no weights"}, correlation_id="abc")
@@ -240,14 +233,6 @@ class Telemetry(HostCase):
             cut = self.told(host)["text"]
             self.assertTrue(cut.startswith(text[0] * 1000) and cut.endswith("the end") and " ... " in cut)
             self.assertLess(len(cut.encode()), 16 * 1024)
-
-    def test_a_script_that_has_configured_logging_keeps_that(self):
-        host = self.start("import logging\nlogging.basicConfig()\n" + TELLING)
-        host.call("log", {"level": 40, "text": "to stderr"})
-        host.call("tell", {"name": "x"})
-        self.assertEqual(self.told(host)["type"], "event")
-        host.tell({"type": "shutdown", "grace_ms": 1000})
-        self.assertIn("ERROR:model.weights:to stderr", host.finish()[2])
 
     def test_what_is_told_last_arrives(self):
         host = self.start("@worker.on_stop\ndef stop():\n    skep.emit('bye')")

@@ -1,27 +1,31 @@
-"""The handler that sends records of `logging` to the host's log."""
+"""Records of `logging` on their way to the host's log."""
 
 import logging
-from typing import Any, Dict
+from typing import Any, Callable, Dict
 
 from ._calls.telemetry import MAX_RECORD_BYTES, add_correlation_id, records
 from ._wire.messages import encode
 
 _LENGTHS = (16_000, 5_000, 1_500)  # characters of the text: the first length that fits is used
 _MAX_NAME_LENGTH = 64  # characters
+_OUTPUT = (1, 2)  # descriptors of stdout and stderr
+_MARK = "_skep_is_sent"  # attribute of a sent record
+_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO}  # levels of the host's log below Python's default
 
 
 class Handler(logging.Handler):
     """Sends records to the host's log, with level, logger's name and the correlation id of the running call.
 
-    The SDK adds a handler to the root logger if the script has not configured logging before it serves. Other scripts
-    can add one: `logging.getLogger().addHandler(skep.logs.Handler())`. Like skep.emit(), the handler never blocks. It
-    shortens long texts to fit into a record of 16 KiB.
+    A worker needs it only beside handlers that do not print, such as a FileHandler: records of a root logger without
+    handlers, and of handlers that print, are sent anyway, each record once. Add it by
+    `logging.getLogger().addHandler(skep.logs.Handler())`. Like skep.emit(), the handler never blocks. It shortens long
+    texts to fit into a record of 16 KiB.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
         """Sends a record. Called by `logging`.
 
-        In a forked child, and with an older host, passes the record to logging.lastResort.
+        In a forked child, with an older host, and after worker.run(), passes the record to logging.lastResort.
 
         Args:
             record: the record to send.
@@ -29,20 +33,66 @@ class Handler(logging.Handler):
         if records.is_closed:  # log as without a host
             if logging.lastResort is not None and record.levelno >= logging.lastResort.level:
                 logging.lastResort.handle(record)
-            return
-        try:
-            message = {"type": "log", "level": _level_name(record.levelno), "logger": record.name[:_MAX_NAME_LENGTH]}
-            add_correlation_id(message)
-            records.put(_encode_to_fit(message, self.format(record)))
-        except Exception:
-            self.handleError(record)
+        else:
+            _send(record, self, self.format)
 
 
-def handle_unless_configured() -> None:
-    """Adds a handler to the root logger if it has none."""
+def capture(host_level: str) -> None:
+    """Sends the records to the host that `logging` would print to stdout or stderr. Call it once.
+
+    Lowers the level of the root logger to the host's, unless the script has set a level.
+    """
     root = logging.getLogger()
-    if not root.handlers:
-        root.addHandler(Handler())
+    if root.level == logging.WARNING:  # the default
+        root.setLevel(_LEVELS.get(host_level, logging.WARNING))
+    # Above the root logger: a handler on it would make logging.basicConfig() do nothing.
+    root.parent = logging.Logger("skep")
+    root.parent.addHandler(_RootHandler())
+    setattr(logging.StreamHandler, "emit", _emit_or_print)
+
+
+class _RootHandler(Handler):
+    """The handler of a root logger that has none."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not logging.getLogger().handlers:
+            super().emit(record)
+
+
+_print = logging.StreamHandler.emit
+_plain = logging.Formatter()
+
+
+def _emit_or_print(handler: "logging.StreamHandler[Any]", record: logging.LogRecord) -> None:
+    """The emit() of StreamHandler: sends the record instead of printing it to stdout or stderr."""
+    if records.is_closed or not _is_output(handler.stream):
+        _print(handler, record)
+    else:
+        # The host's log has time, level and logger: a format of the script would repeat them. A formatter of its own
+        # class may do more, such as leave out secrets.
+        is_own = type(handler.formatter) not in (type(None), logging.Formatter)
+        _send(record, handler, handler.format if is_own else _plain.format)
+
+
+def _is_output(stream: Any) -> bool:
+    """Returns true for stdout and stderr of the process, also behind a wrapper."""
+    try:
+        return stream.fileno() in _OUTPUT
+    except Exception:  # the stream is closed, None, or not a file
+        return False
+
+
+def _send(record: logging.LogRecord, handler: logging.Handler, make_text: Callable[[logging.LogRecord], str]) -> None:
+    """Sends a record to the host, unless another handler has sent it."""
+    if vars(record).get(_MARK):
+        return
+    try:
+        message = {"type": "log", "level": _level_name(record.levelno), "logger": record.name[:_MAX_NAME_LENGTH]}
+        add_correlation_id(message)
+        records.put(_encode_to_fit(message, make_text(record)))
+        vars(record)[_MARK] = True
+    except Exception:
+        handler.handleError(record)
 
 
 def _encode_to_fit(message: Dict[str, Any], text: str) -> bytes:

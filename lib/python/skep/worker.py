@@ -239,12 +239,12 @@ class Worker:
             conversation = Conversation(self._connection, self._work(), self._event_loop)
             conversation.greet()
             self._previous_exit = conversation.host.previous_exit
+            _capture_logs(conversation.host.log_level)
             with conversation.interrupts.window():
                 if not all(self._run_hook(hook, conversation) for hook in self._due_start_hooks()):
                     sys.exit(EXIT_FAILED)
             check_threads()  # again: a hook may import a library that replaces threads
             conversation.interrupts.restore()
-            _capture_logs()
             try:
                 conversation.serve()
             except (Terminate, SystemExit) as end:
@@ -303,8 +303,8 @@ class Worker:
         return True
 
 
-def _capture_logs() -> None:
-    if "logging" in sys.modules:  # else the script logs nothing, and the import is slow
-        from .logs import handle_unless_configured
+def _capture_logs(host_level: str) -> None:
+    if not records.is_closed:
+        from .logs import capture  # with logging: slow to import, and not needed without a pool
 
-        handle_unless_configured()
+        capture(host_level)

@@ -33,9 +33,10 @@ class PoolHost(Host):
         self.credit = Credit()
         self.previous_exit: Optional[str] = None
         self.capacity = _NO_LIMIT  # calls at once
+        self.log_level = "warning"  # of the host's log
         self.interrupt: Callable[[int], None]  # cancels a running or a future call
-
         self.is_terminated: Callable[[], bool]  # returns true if SIGTERM has arrived
+
     def accept_welcome(self, message: Dict[str, Any]) -> None:
         """Reads the host's welcome. Raises ProtocolError if the welcome is malformed."""
         self.welcome_time = time.monotonic()
@@ -46,6 +47,7 @@ class PoolHost(Host):
             self.previous_exit = message.get("previous_exit")
             self.correlation = message.get("correlation", "")
             self.capacity = _parse_capacity(message.get("capacity", _NO_LIMIT))
+            self.log_level = str(message.get("log_level", self.log_level))
         except (KeyError, TypeError) as error:
             raise ProtocolError(f"the welcome is malformed: {error!r}") from error
         if message.get("records") is True:

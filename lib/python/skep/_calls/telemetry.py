@@ -49,13 +49,14 @@ class Records:
         self._queue.put(record)
 
     def finish(self, seconds: float) -> None:
-        """Waits until the records so far have been sent, for at most `seconds`."""
+        """Closes the queue. Waits until the records so far have been sent, for at most `seconds`."""
         if self._thread is not None and not self.is_closed:
+            self.close()
             self._queue.put(None)
             self._thread.join(seconds)
 
     def close(self) -> None:
-        """Drops all later records: in a forked child, or if the host is too old."""
+        """Drops all later records: at the end, in a forked child, or if the host is too old."""
         self.is_closed = True
 
     def _send_all(self, send: Callable[[bytes], None], limit: int) -> None:
