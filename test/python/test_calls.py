@@ -105,7 +105,7 @@ class Handshake(HostCase):
             ({"SKEP_PROTOCOL": None}, "script.py is a skep worker: a skep pool starts it"),
             ({"SKEP_PROTOCOL": "2"}, "speaks protocol 2, but"),
             ({"SKEP_TOKEN": None}, "SKEP_TOKEN is missing"),
-            ({"SKEP_DATA_FD": "99"}, "cannot use the channels"),
+            ({"SKEP_DATA_FD": "99"}, "must pass its descriptors 3 and 4 on"),
             ({"SKEP_TRANSPORT": None}, "cannot use the channels"),
         ):
             with self.subTest(env=env):

@@ -13,6 +13,11 @@ from .._process.script import script_name
 from .channel import Channel, Frame
 from .protocol import PROTOCOL_VERSION
 
+_HINT_FOR_PREFIXES = (
+    ". A program between the pool and the interpreter must pass its descriptors 3 and 4 on. `conda run` closes them: "
+    "name the interpreter of the environment instead."
+)
+
 
 class ConnectError(Exception):
     """Raised if no pool has started the script, or a pool with another protocol."""
@@ -78,7 +83,8 @@ def connect() -> Connection:
         open_channels = {"stdio": _over_stdio, "socket": _over_sockets}[transport or ""]
         connection = open_channels(token or "")
     except (KeyError, ValueError, OSError) as error:
-        raise ConnectError(f"{script} cannot use the channels the pool announced: {error!r}") from error
+        hint = _HINT_FOR_PREFIXES if transport == "socket" and isinstance(error, OSError) else ""
+        raise ConnectError(f"{script} cannot use the channels the pool announced: {error!r}{hint}") from error
     set_guard(transport == "socket")
     _flush_every_line()
     return connection
