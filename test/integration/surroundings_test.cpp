@@ -7,6 +7,7 @@
 #include "support/environment_variable.hpp"
 #include "support/in_a_child.hpp"
 #include "support/run.hpp"
+#include "support/working_directory.hpp"
 
 #include <atomic>
 #include <csignal>
@@ -107,25 +108,6 @@ void check_permission(long result, const char* what) {
     }
 }
 
-/// The directory of this process is another for as long as it lives.
-class directory {
-public:
-    explicit directory(const fs::path& path) { fs::current_path(path); }
-    ~directory() { fs::current_path(before_); }
-    directory(const directory&) = delete;
-    directory& operator=(const directory&) = delete;
-
-private:
-    fs::path before_ = fs::current_path();
-};
-
-/// A virtual environment, as `python3 -m venv` makes it.
-void make_venv(const fs::path& folder) {
-    fs::create_directories(folder / "bin");
-    fs::create_symlink(SKEP_TEST_PYTHON, folder / "bin/python3");
-    write_file(folder / "pyvenv.cfg", "home = /usr/bin\ninclude-system-site-packages = false\n");
-}
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(surroundings)
@@ -135,7 +117,7 @@ BOOST_AUTO_TEST_CASE(the_directory_is_that_of_the_pools_making) {
     fs::create_directories(folder.path() / "bin");
     fs::copy_file(script, folder / "who.py");
     fs::create_symlink(SKEP_TEST_PYTHON, folder / "bin/python");
-    const directory made_in(folder.path());
+    const working_directory made_in(folder.path());
     auto config = surroundings_pool();
     config.launch.program = "bin/python";
     config.launch.args = {"who.py"};
@@ -236,34 +218,6 @@ BOOST_AUTO_TEST_CASE(variables_may_be_set_while_workers_start) {
         }
         co_await workers.shutdown();
     });
-}
-
-BOOST_AUTO_TEST_CASE(a_virtual_environment_holds_wherever_the_worker_starts) {
-    const scratch_folder folder;
-    make_venv(folder.path() / "venv");
-    const directory made_in(folder.path());
-    auto config = pool_config::python(script, "venv/bin/python3");
-    config.workers = 1;
-    config.log_level = log_level::off;
-    config.launch.working_directory = "/";
-    const auto seen = seen_by_worker(config, [] {});
-    BOOST_TEST(seen.at("argv0") == json::string(folder / "venv/bin/python3"));
-    BOOST_TEST(seen.at("executable") == json::string(folder / "venv/bin/python3"));
-    BOOST_TEST(seen.at("prefix") == json::string(folder / "venv"));
-}
-
-BOOST_AUTO_TEST_CASE(a_virtual_environment_in_path_holds) {
-    const scratch_folder folder;
-    make_venv(folder.path() / "venv");
-    const auto path = "venv/bin:" + std::string(std::getenv("PATH"));
-    const variable made_with("PATH", path.c_str());
-    const directory made_in(folder.path());
-    auto config = pool_config::python(script);
-    config.workers = 1;
-    config.log_level = log_level::off;
-    config.launch.working_directory = "/";
-    const auto seen = seen_by_worker(config, [] {});
-    BOOST_TEST(seen.at("prefix") == json::string(folder / "venv"));
 }
 
 // Of the thread that starts the first worker.

@@ -38,6 +38,7 @@ def surroundings():
         "argv0": text_of("/proc/self/cmdline").split("\0")[0],
         "executable": sys.executable,
         "prefix": sys.prefix,
+        "base_prefix": sys.base_prefix,
         "cpus": sorted(os.sched_getaffinity(0)),
         "policy": os.sched_getscheduler(0),
         "niceness": os.getpriority(os.PRIO_PROCESS, 0),
