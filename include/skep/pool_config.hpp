@@ -19,6 +19,7 @@
 #include <boost/json/value.hpp>
 
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -285,6 +286,19 @@ struct SKEP_API pool_config {
     /// wrong types, and the problems that validate() finds. Each has its JSON path, value and rule. Values of
     /// environments are never shown.
     static pool_config from_json(const boost::json::value& document);
+
+    /// Reads the configuration from a JSON file, as from_json() does, with two additions.
+    /// Relative paths count from the folder of the file: launch.working_directory, which is that folder
+    /// unless set, and launch.program if it has a slash (or launch.prefix[0], if there is a prefix). A script
+    /// in launch.args counts from the working directory, as always.
+    /// Strings may refer to the environment of the host: ${NAME} stands for the variable, ${NAME:-default}
+    /// for the default if the variable is empty or not set, and $$ for a single $. Any other $ stands for
+    /// itself. Keys, numbers and booleans cannot be references.
+    /// Throws error(errc::invalid_config), with the name of the file: if the file cannot be read; for a
+    /// syntax error, with line and column; for a variable that is not set and has no default, with its field;
+    /// and with all problems that from_json() finds.
+    /// Thread safety: must not run while another thread changes the environment.
+    static pool_config from_file(const std::filesystem::path& path);
 
     /// Returns the JSON Schema (draft 2020-12) for from_json(), for completion and checks in editors: types,
     /// ranges, names of enums, defaults. Rules between fields, and the ranges of durations in text, are not

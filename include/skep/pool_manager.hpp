@@ -22,6 +22,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -64,6 +65,10 @@ struct SKEP_API manager_config {
     /// The fields of `defaults`, such as the mode of affinity, apply to each pool unless the pool sets them.
     /// Throws error(errc::invalid_config) with all problems, each with its path.
     static manager_config from_json(const boost::json::value& document);
+
+    /// Reads the same document from a file: see pool_config::from_file for paths, references to the
+    /// environment, and errors. Relative paths of `defaults` count from the folder of the file, too.
+    static manager_config from_file(const std::filesystem::path& path);
 
     /// Returns a JSON Schema (draft 2020-12) for from_json(), for editors. Installed as
     /// share/skep-VERSION/manager_config.schema.json.

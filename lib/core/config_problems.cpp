@@ -54,15 +54,18 @@ void config_problems::add_below(const std::string& place, const config_problems&
     }
 }
 
-void config_problems::raise() const {
+void config_problems::raise(std::string_view source) const {
     if (lines_.empty()) {
         return;
     }
     error_info info;
+    if (!source.empty()) {
+        info.detail.append(source).append(": ");
+    }
     if (lines_.size() == 1) {
-        info.detail = lines_.front();
+        info.detail += lines_.front();
     } else {
-        info.detail = std::to_string(lines_.size()) + " problems";
+        info.detail += std::to_string(lines_.size()) + " problems";
         for (const auto& line : lines_) {
             info.detail += "\n  " + line;
         }

@@ -31,8 +31,9 @@ public:
     /// Adds the problems of a part of the configuration, with their places below `place`.
     void add_below(const std::string& place, const config_problems& part);
 
-    /// Throws error(errc::invalid_config) with all problems, if any.
-    void raise() const;
+    /// Throws error(errc::invalid_config) with all problems, if any. `source` names the document, if not
+    /// empty.
+    void raise(std::string_view source = {}) const;
 
 private:
     bool is_doubtful(std::string_view place) const;

@@ -6,9 +6,11 @@
 #include "core/config_reader.hpp"
 #include "core/config_schema.hpp"
 #include "core/config_writer.hpp"
+#include "core/launch_paths.hpp"
 #include "core/presets.hpp"
 #include "core/schema_writer.hpp"
 #include "pool/config_check.hpp"
+#include "pool/config_file.hpp"
 #include "session/session_rules.hpp"
 #include <skep/pool_manager.hpp>
 
@@ -35,8 +37,8 @@ std::string place_of(std::size_t index) {
     return "pools[" + std::to_string(index) + "]";
 }
 
-void read_pools(const json::value& pool_list, const pool_config& defaults, manager_config& config,
-                config_problems& problems) {
+void read_pools(const json::value& pool_list, const pool_config& defaults,
+                const std::filesystem::path& folder, manager_config& config, config_problems& problems) {
     if (!pool_list.is_array() || pool_list.get_array().empty()) {
         problems.add("pools", "", "must be an array of at least one object");
         return;
@@ -51,6 +53,7 @@ void read_pools(const json::value& pool_list, const pool_config& defaults, manag
             continue;
         }
         added = read_config(each.get_object(), own, defaults);
+        count_paths_from(folder, added.launch);
         check(added, own);
         own.expect(names.insert(added.name).second, {"name"}, in_quotes(added.name),
                    "there is a pool of that name");
@@ -76,11 +79,13 @@ void check_max_workers(const manager_config& config, config_problems& problems) 
                     "must be 0..1000000");
 }
 
-manager_config manager_config::from_json(const json::value& document) {
+namespace {
+
+manager_config read_manager(const json::value& document, const config_origin& origin) {
     config_problems problems;
     if (!document.is_object()) {
         problems.add("the document", "", "must be a JSON object");
-        problems.raise();
+        problems.raise(origin.name);
     }
     const auto& object = document.get_object();
     manager_config config;
@@ -92,15 +97,26 @@ manager_config manager_config::from_json(const json::value& document) {
     reader.skip("pools");
     reader.reject_unknown_keys();
     const auto* const listed = object.if_contains("pools");
-    read_pools(listed == nullptr ? json::value() : *listed, defaults, config, problems);
+    read_pools(listed == nullptr ? json::value() : *listed, defaults, origin.folder, config, problems);
     const auto is_named = [&](const pool_config& each) { return each.name == config.default_pool; };
     const bool is_known =
         config.default_pool.empty() || std::any_of(config.pools.begin(), config.pools.end(), is_named);
     problems.expect(is_known, {"default_pool", "pools"}, in_quotes(config.default_pool),
                     "is the name of no pool");
     check_max_workers(config, problems);
-    problems.raise();
+    problems.raise(origin.name);
     return config;
+}
+
+} // namespace
+
+manager_config manager_config::from_json(const json::value& document) {
+    return read_manager(document, {});
+}
+
+manager_config manager_config::from_file(const std::filesystem::path& path) {
+    const auto file = read_config_file(path);
+    return read_manager(file.document, file.origin);
 }
 
 json::object to_json(const manager_config& config) {

@@ -3,8 +3,10 @@
 
 #include "core/config_json.hpp"
 #include "core/config_validate.hpp"
+#include "core/launch_paths.hpp"
 #include "core/pool_size.hpp"
 #include "pool/config_check.hpp"
+#include "pool/config_file.hpp"
 #include "process/descriptor_count.hpp"
 #include "process/usable_cpus.hpp"
 #include <skep/pool_config.hpp>
@@ -15,6 +17,19 @@ namespace {
 
 std::size_t workers_of(const pool_config& config) {
     return config.workers ? *config.workers : usable_cpus();
+}
+
+pool_config read_pool(const boost::json::value& document, const config_origin& origin) {
+    config_problems problems;
+    if (!document.is_object()) {
+        problems.add("the document", "", "must be a JSON object");
+        problems.raise(origin.name);
+    }
+    auto config = read_config(document.get_object(), problems);
+    count_paths_from(origin.folder, config.launch);
+    check(config, problems);
+    problems.raise(origin.name);
+    return config;
 }
 
 } // namespace
@@ -39,15 +54,12 @@ pool_config pool_config::python(std::string script, std::string interpreter) {
 }
 
 pool_config pool_config::from_json(const boost::json::value& document) {
-    config_problems problems;
-    if (!document.is_object()) {
-        problems.add("the document", "", "must be a JSON object");
-        problems.raise();
-    }
-    auto config = read_config(document.get_object(), problems);
-    check(config, problems);
-    problems.raise();
-    return config;
+    return read_pool(document, {});
+}
+
+pool_config pool_config::from_file(const std::filesystem::path& path) {
+    const auto file = read_config_file(path);
+    return read_pool(file.document, file.origin);
 }
 
 void pool_config::validate() const {

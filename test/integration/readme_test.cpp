@@ -3,6 +3,7 @@
 
 // The error texts that the guides quote are those that users get.
 
+#include "support/environment_variable.hpp"
 #include "support/run.hpp"
 
 #include <boost/json/parse.hpp>
@@ -163,8 +164,15 @@ BOOST_AUTO_TEST_CASE(a_configuration_that_breaks_a_rule) {
 }
 
 BOOST_AUTO_TEST_CASE(the_configuration_in_json) {
-    const auto config =
-        pool_config::from_json(json::parse(blocks(pool_guide, "Configuration", "json").at(0)));
+    const variable token("MODEL_TOKEN", "s3cret");
+    const variable model("MODEL", nullptr);
+    const variable timeout("QUEUE_TIMEOUT", nullptr);
+    const scratch_folder folder;
+    const auto file = write_file(folder / "pool.json", blocks(pool_guide, "Configuration", "json").at(0));
+    const auto config = pool_config::from_file(file);
+    BOOST_TEST(config.launch.environment.at("MODEL_TOKEN").value() == "s3cret");
+    BOOST_TEST(config.launch.environment.at("MODEL").value() == "small");
+    BOOST_TEST(config.launch.working_directory == folder.path());
     BOOST_TEST((config.workers == 2u));
     BOOST_TEST((config.request_timeout == 500ms));
     BOOST_TEST((config.queue.timeout == 1500ms));

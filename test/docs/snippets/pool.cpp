@@ -141,6 +141,11 @@ boost::asio::awaitable<void> greet(skep::pool& pool) {
     std::cout << reply.value << '\n';
 }
 
+void configure(boost::asio::io_context& context) {
+    auto config = skep::pool_config::from_file("/etc/forecast/pool.json");
+    const skep::pool pool(context, std::move(config));
+}
+
 void configure(boost::asio::io_context& context, std::string_view text) {
     auto config = skep::pool_config::from_json(boost::json::parse(text)); // of <boost/json/parse.hpp>
     const skep::pool pool(context, std::move(config));

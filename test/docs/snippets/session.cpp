@@ -12,8 +12,6 @@
 #include <memory>
 #include <string>
 
-namespace json = boost::json;
-
 namespace session_guide {
 
 boost::asio::awaitable<void> lease_a_worker(skep::pool& pool, std::string name, std::string text) {
@@ -41,9 +39,8 @@ boost::asio::awaitable<void> return_to_worker(skep::pool& pool, skep::session_st
     skep::lease again = co_await pool.checkout(std::move(what));
 }
 
-boost::asio::awaitable<void> several_pools(boost::asio::io_context& context, json::value document,
-                                           std::string text) {
-    skep::pool_manager manager(context, skep::manager_config::from_json(document));
+boost::asio::awaitable<void> several_pools(boost::asio::io_context& context, std::string text) {
+    skep::pool_manager manager(context, skep::manager_config::from_file("pools.json"));
     co_await manager.start();
     auto call = skep::request("predict").arg("text", text).session("user-42").pool("language");
     const auto answer = co_await manager.execute(std::move(call));
