@@ -7,13 +7,10 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/json/parser.hpp>
+#include <boost/json/parse.hpp>
 
-#include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <ostream>
-#include <stdexcept>
 #include <vector>
 
 namespace skep {
@@ -23,41 +20,20 @@ namespace json = boost::json;
 
 namespace {
 
-std::string read(const std::string& path) {
+/// Returns true if the file configures several pools. A file without valid JSON configures one pool: reading
+/// it as such reports the problem.
+bool lists_pools(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!file) {
-        throw std::runtime_error("it cannot be read");
-    }
-    return text;
-}
-
-std::string place_in(std::string_view text, std::size_t offset) {
-    const auto before = text.substr(0, offset);
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const auto column = offset - (before.rfind('\n') + 1); // without a line end: npos + 1 is 0
-    return "line " + std::to_string(line) + ", column " + std::to_string(column + 1);
-}
-
-json::value parse(std::string_view text) {
-    json::parser parser;
     boost::system::error_code ec;
-    const auto taken = parser.write_some(text.data(), text.size(), ec);
-    const auto rest = text.substr(std::min(taken, text.size()));
-    if (!ec && rest.find_first_not_of(" \t\r\n") != std::string_view::npos) {
-        ec = json::error::extra_data;
-    }
-    if (ec) {
-        throw std::runtime_error("it is no JSON: " + ec.message() + " at " + place_in(text, taken));
-    }
-    return parser.release();
+    const auto document = json::parse(file, ec);
+    return !ec && document.is_object() && document.get_object().contains("pools");
 }
 
-std::vector<pool_config> pools_in(const json::value& document) {
-    if (document.is_object() && document.get_object().contains("pools")) {
-        return manager_config::from_json(document).pools;
+std::vector<pool_config> pools_in(const std::string& path) {
+    if (lists_pools(path)) {
+        return manager_config::from_file(path).pools;
     }
-    return {pool_config::from_json(document)};
+    return {pool_config::from_file(path)};
 }
 
 pool_config with_one_worker(pool_config config) {
@@ -107,9 +83,9 @@ bool check_pool(pool_config config, std::ostream& out) {
 bool check_configuration(const std::string& path, std::ostream& out) {
     std::vector<pool_config> pools;
     try {
-        pools = pools_in(parse(read(path)));
+        pools = pools_in(path);
     } catch (const std::exception& problem) {
-        out << path << ": " << problem.what() << '\n';
+        out << problem.what() << '\n';
         return false;
     }
     bool all_well = true;

@@ -3,11 +3,7 @@
 
 #include "settings.hpp"
 
-#include <boost/json/parse.hpp>
-
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 namespace gateway {
@@ -34,25 +30,6 @@ boost::asio::ip::address parse_address(const std::string& text) {
         throw std::invalid_argument("--address must be an IP address, not '" + text + "'");
     }
     return address;
-}
-
-/// Resolves relative paths of scripts against the folder of the file, not against the current directory.
-skep::manager_config read_config(const std::filesystem::path& file) {
-    std::ifstream stream(file);
-    if (!stream) {
-        throw std::invalid_argument("the configuration " + file.string() + " cannot be read");
-    }
-    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    boost::system::error_code ec;
-    const auto document = boost::json::parse(text, ec);
-    if (ec) {
-        throw std::invalid_argument("the configuration " + file.string() + " is no JSON: " + ec.message());
-    }
-    auto config = skep::manager_config::from_json(document);
-    for (auto& pool : config.pools) {
-        pool.launch.working_directory = absolute(file).parent_path() / pool.launch.working_directory;
-    }
-    return config;
 }
 
 } // namespace
@@ -95,7 +72,7 @@ settings settings_from(const std::vector<std::string>& args) {
         }
     }
     chosen.where = {address, port};
-    chosen.pools = read_config(config);
+    chosen.pools = skep::manager_config::from_file(config);
     return chosen;
 }
 

@@ -5,9 +5,6 @@
 
 #include <skep/skep.hpp>
 
-#include <boost/json/parse.hpp>
-
-#include <fstream>
 #include <iostream>
 #include <string>
 
@@ -62,8 +59,7 @@ asio::awaitable<void> serve(skep::pool& pool) {
 }
 
 int main() try {
-    std::ifstream file("pool.json");
-    return skep::run(skep::pool_config::from_json(boost::json::parse(file)), serve);
+    return skep::run(skep::pool_config::from_file("pool.json"), serve);
 } catch (const std::exception& problem) {
     std::cerr << problem.what() << '\n';
     return 1;

@@ -10,10 +10,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_future.hpp>
-#include <boost/json/parse.hpp>
 
 #include <csignal>
-#include <fstream>
 #include <iostream>
 
 /// Prints outcomes and times of the calls, by command.
@@ -54,9 +52,8 @@ asio::awaitable<void> live(skep::pool& pool, asio::signal_set& signals) {
 }
 
 int main() try {
-    std::ifstream file("pool.json");
     asio::io_context context;
-    skep::pool pool(context, skep::pool_config::from_json(boost::json::parse(file)));
+    skep::pool pool(context, skep::pool_config::from_file("pool.json"));
     asio::signal_set signals(context, SIGINT, SIGTERM);
     signals.async_wait([&](boost::system::error_code failed, int) {
         if (!failed) {
