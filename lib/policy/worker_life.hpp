@@ -32,6 +32,7 @@ public:
 
     // Events.
     worker_start& start() noexcept { return start_; }
+    const worker_start& start() const noexcept { return start_; }
     void launched(int pid) noexcept;
     void launch_failed(errc code, std::string reason, moment now);
     void greeted(int stack_signal) noexcept;

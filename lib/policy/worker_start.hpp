@@ -24,6 +24,14 @@ public:
     bool is_launching() const noexcept { return is_launching_; }
     void end_launch() noexcept { is_launching_ = false; }
 
+    /// Returns the step that the start has reached, for people.
+    std::string_view stage(bool has_greeted) const noexcept {
+        return !hook_.empty()  ? hook_
+               : is_launching_ ? "its process is being created"
+               : has_greeted   ? "on_start runs"
+                               : "has not said hello yet";
+    }
+
     /// Cancels the launch. Returns true on the first call.
     bool cancel_launch() noexcept { return !std::exchange(is_cancelled_, true); }
 

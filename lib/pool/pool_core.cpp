@@ -57,7 +57,7 @@ void pool_core::break_down(const std::exception_ptr& problem) noexcept {
 void pool_core::end_broken(bool was_stopping) noexcept {
     auto& tasks = parts_.tasks;
     parts_.hooks.cancel_start();
-    for (auto* const each : {&tasks.supply, &tasks.demand, &tasks.phases, &tasks.retries, &tasks.stragglers,
+    for (auto* const each : {&tasks.supply, &tasks.demand, &tasks.phases, &tasks.retries, &tasks.delays,
                              &parts_.waits.changes()}) {
         each->cancel();
     }

@@ -3,6 +3,7 @@
 
 #include "core/range_check.hpp"
 #include "pool/call_operations.hpp"
+#include "pool/delay_log.hpp"
 #include "pool/operation.hpp"
 #include <skep/pool_operations.hpp>
 
@@ -34,6 +35,29 @@ void run_in_running(const core_ptr& core, completion<T>&& caller, Body body) {
         return body(target);
     };
     wait_on_strand(core, std::move(caller), changes_of, std::move(checked));
+}
+
+/// As run_in_running(). Logs the workers with `is_awaited(parts, worker)` while the coroutine takes long.
+template <class IsAwaited, class Body>
+void run_with_delay_log(const core_ptr& core, completion<void>&& caller, const char* operation,
+                        IsAwaited is_awaited, Body body) {
+    auto logged = [operation, is_awaited, body = std::move(body)](pool_core& target) mutable {
+        auto& parts = target.parts();
+        auto describe = [&parts, is_awaited] {
+            return describe_awaited(parts, [&](const worker& each) { return is_awaited(parts, each); });
+        };
+        return log_delays(parts, operation, std::move(describe), body(target));
+    };
+    run_in_running(core, std::move(caller), std::move(logged));
+}
+
+bool is_being_drained(const pool_parts&, const worker& one) noexcept {
+    return one.life().readiness().has(obstacle::suspended) && one.life().state() != worker_state::suspended;
+}
+
+/// Returns true if the worker is due for a restart, on its way up or leaving.
+bool is_being_replaced(const pool_parts& parts, const worker& one) noexcept {
+    return !one.life().is_in_service() || !parts.workers.slots()[one.id().slot].restarts.empty();
 }
 
 /// Runs the coroutine `body(core)` in any phase of the pool.
@@ -129,14 +153,17 @@ void metrics(const core_ptr& core, completion<pool_metrics>&& caller) {
 }
 
 void suspend(const core_ptr& core, completion<void>&& caller, worker_id&& id) {
-    run_in_running(core, std::move(caller), [id = std::move(id)](pool_core& target) {
-        return target.parts().suspensions.suspend(id);
-    });
+    run_with_delay_log(
+        core, std::move(caller), "suspend",
+        [id](const pool_parts& parts, const worker& each) {
+            return each.id() == id && is_being_drained(parts, each);
+        },
+        [id](pool_core& target) { return target.parts().suspensions.suspend(id); });
 }
 
 void suspend_all(const core_ptr& core, completion<void>&& caller) {
-    run_in_running(core, std::move(caller),
-                   [](pool_core& target) { return target.parts().suspensions.suspend_all(); });
+    run_with_delay_log(core, std::move(caller), "suspend", is_being_drained,
+                       [](pool_core& target) { return target.parts().suspensions.suspend_all(); });
 }
 
 void resume(const core_ptr& core, completion<void>&& caller, worker_id&& id) {
@@ -174,14 +201,20 @@ void ended(const core_ptr& core, completion<worker_exit>&& caller, worker_id&& i
 }
 
 void restart(const core_ptr& core, completion<void>&& caller, worker_id&& id) {
-    run_in_running(core, std::move(caller), [id = std::move(id)](pool_core& target) {
-        return target.parts().supervision.replacing().restart(id);
-    });
+    run_with_delay_log(
+        core, std::move(caller), "restart",
+        [slot = id.slot](const pool_parts& parts, const worker& each) {
+            return each.id().slot == slot && is_being_replaced(parts, each);
+        },
+        [id = std::move(id)](pool_core& target) {
+            return target.parts().supervision.replacing().restart(id);
+        });
 }
 
 void restart_all(const core_ptr& core, completion<void>&& caller) {
-    run_in_running(core, std::move(caller),
-                   [](pool_core& target) { return target.parts().supervision.replacing().restart_all(); });
+    run_with_delay_log(core, std::move(caller), "rolling_restart", is_being_replaced, [](pool_core& target) {
+        return target.parts().supervision.replacing().restart_all();
+    });
 }
 
 void resize(const core_ptr& core, completion<void>&& caller, size_limits limits) {

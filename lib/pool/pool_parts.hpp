@@ -51,11 +51,11 @@ struct pool_state {
 
 /// The tasks of a pool, besides its workers and its users' waits.
 struct pool_tasks {
-    task_group supply;     ///< supervision and scaling, until the shutdown begins
-    task_group demand;     ///< deadlines and the expiry of sessions, until the workers have ended
-    task_group phases;     ///< start and shutdown
-    task_group retries;    ///< next attempt after a failed start, until the shutdown begins
-    task_group stragglers; ///< log of a shutdown's stragglers, until all have ended
+    task_group supply;  ///< supervision and scaling, until the shutdown begins
+    task_group demand;  ///< deadlines and the expiry of sessions, until the workers have ended
+    task_group phases;  ///< start and shutdown
+    task_group retries; ///< next attempt after a failed start, until the shutdown begins
+    task_group delays;  ///< log of operations that take long, until the shutdown ends
 };
 
 /// The parts of a pool, except its phases, and the operations on several parts at once: on calls and leases,

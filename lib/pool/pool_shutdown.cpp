@@ -3,21 +3,13 @@
 
 #include "pool/pool_shutdown.hpp"
 
-#include "async/pause.hpp"
+#include "pool/delay_log.hpp"
 #include "process/process_generation.hpp"
 
 #include <algorithm>
 #include <string>
 
 namespace skep {
-
-namespace {
-
-// Delay before a shutdown first logs its stragglers, and the interval from then on.
-constexpr duration first_straggler_report = std::chrono::seconds(1);
-constexpr duration straggler_report_interval = std::chrono::seconds(5);
-
-} // namespace
 
 asio::awaitable<shutdown_report> pool_shutdown::shutdown() {
     parts_.events.catch_up();
@@ -57,7 +49,18 @@ void pool_shutdown::begin() {
 asio::awaitable<void> pool_shutdown::run() {
     const auto began = parts_.context.now();
     parts_.log(log_level::debug, [&] { return "shutdown: " + describe_state(); });
-    parts_.run_in(parts_.tasks.stragglers, name_stragglers(began));
+    auto work = end_calls_and_workers(began);
+    auto describe = delay_description([this] { return describe_stragglers(); });
+    co_await log_delays(parts_, "shutdown", std::move(describe), std::move(work));
+    parts_.tasks.delays.cancel();
+    co_await parts_.tasks.delays.join();
+    parts_.supervision.drop_vacancies();
+    report_.took = parts_.context.now() - began;
+    state_.phase = pool_phase::stopped;
+    end();
+}
+
+asio::awaitable<void> pool_shutdown::end_calls_and_workers(time_point start_time) {
     while (start_.is_under_way()) {
         co_await parts_.changed.wait();
     }
@@ -70,17 +73,11 @@ asio::awaitable<void> pool_shutdown::run() {
     const auto before = parts_.calls.open_calls().queued() + parts_.calls.open_calls().in_flight();
     fail_queue_if_hopeless();
     if (!kills_at_once_) {
-        co_await parts_.calls.open_calls().drain(began + parts_.config.stop.drain_timeout);
+        co_await parts_.calls.open_calls().drain(start_time + parts_.config.stop.drain_timeout);
     }
     report_.calls_aborted += parts_.abort_all(errc::shutting_down);
     report_.calls_drained = before - std::min(before, report_.calls_aborted);
     co_await parts_.stop_workers(kills_at_once_ ? stop_stage::kill : stop_stage::ask);
-    parts_.tasks.stragglers.cancel();
-    co_await parts_.tasks.stragglers.join();
-    parts_.supervision.drop_vacancies();
-    report_.took = parts_.context.now() - began;
-    state_.phase = pool_phase::stopped;
-    end();
 }
 
 void pool_shutdown::end() noexcept {
@@ -106,39 +103,11 @@ void pool_shutdown::fail_queue_if_hopeless() {
     }
 }
 
-/// Logs at intervals the workers that delay a shutdown.
-asio::awaitable<void> pool_shutdown::name_stragglers(time_point start_time) {
-    auto next = start_time + first_straggler_report;
-    for (;;) {
-        co_await pause_until(parts_.context.executor, next);
-        const auto now = parts_.context.now();
-        parts_.log(log_level::info, [&] { return describe_stragglers(now - start_time); });
-        next = now + straggler_report_interval;
-    }
-}
-
-std::string pool_shutdown::describe_stragglers(duration waiting_time) {
-    constexpr std::size_t most = 8;
-    const auto picture = parts_.status();
-    std::string text = "shutdown has taken " + std::to_string(waiting_time / std::chrono::seconds(1)) +
-                       " s; " + std::to_string(picture.in_flight) + " calls run, " +
-                       std::to_string(picture.queued) + " wait; waiting for";
-    std::size_t named = 0;
-    std::size_t others = 0;
-    for (const auto& each : picture.workers) {
-        if (each.state == worker_state::created || each.state == worker_state::pending) {
-            continue;
-        }
-        if (named == most) {
-            ++others;
-            continue;
-        }
-        text += (named++ == 0 ? " " : ", ") + to_string(each.id) + " (" + std::string(to_string(each.state)) +
-                ", pid " + std::to_string(each.pid);
-        text += each.calls.empty() ? ")" : ", at " + each.calls.front().command + ")";
-    }
-    text += named == 0 ? " what the workers have left" : "";
-    return text + (others == 0 ? "" : " and " + std::to_string(others) + " more");
+std::string pool_shutdown::describe_stragglers() const {
+    const auto& calls = parts_.calls.open_calls();
+    const auto awaited = describe_awaited(parts_, [](const worker&) { return true; });
+    return std::to_string(calls.in_flight()) + " calls run, " + std::to_string(calls.queued()) + " wait; " +
+           (awaited.empty() ? "waiting for what the workers have left" : awaited);
 }
 
 std::string pool_shutdown::describe_state() {

@@ -36,8 +36,8 @@ public:
 private:
     void begin();
     asio::awaitable<void> run();
-    asio::awaitable<void> name_stragglers(time_point start_time);
-    std::string describe_stragglers(duration waiting_time);
+    asio::awaitable<void> end_calls_and_workers(time_point start_time);
+    std::string describe_stragglers() const;
     std::string describe_state();
 
     pool_parts& parts_;

@@ -8,6 +8,7 @@
 #include "core/duration_text.hpp"
 #include "core/with_detail.hpp"
 #include "policy/backoff.hpp"
+#include "pool/delay_log.hpp"
 #include "process/process_generation.hpp"
 
 namespace skep {
@@ -52,15 +53,17 @@ asio::awaitable<void> pool_start::run() {
     parts_.context.publish<events::pool_init_started>([&] {
         return events::pool_init_started{parts_.config.name, parts_.workers.desired()};
     });
+    auto work = bring_up();
+    auto describe = delay_description([this] { return describe_delay(); });
+    co_await log_delays(parts_, "start", std::move(describe), std::move(work));
+}
+
+asio::awaitable<void> pool_start::bring_up() {
     if (state_.broken) { // stops the rest of the failed pool
         co_await parts_.stop_workers(stop_stage::kill);
         state_.broken.reset();
         parts_.limit.mend();
     }
-    co_await bring_up();
-}
-
-asio::awaitable<void> pool_start::bring_up() {
     parts_.supervision.reset();
     parts_.run_in(parts_.tasks.demand, outcomes_.watch_deadlines());
     parts_.run_in(parts_.tasks.demand, parts_.calls.sessions().expire());
@@ -82,7 +85,9 @@ asio::awaitable<void> pool_start::bring_up() {
 
 /// Runs the user's before_first_worker(). Returns false if that has failed.
 asio::awaitable<bool> pool_start::prepare() {
+    last_->is_preparing = true;
     const auto complaint = co_await parts_.hooks.before_first_worker();
+    last_->is_preparing = false;
     if (!complaint.empty()) {
         parts_.supervision.record_failure(error(errc::initialization_failed, with_detail(complaint)));
     }
@@ -200,6 +205,19 @@ asio::awaitable<void> pool_start::ready(std::size_t count) {
         }
         co_await parts_.changed.wait();
     }
+}
+
+/// Empty once the pool shuts down: the shutdown says what it waits for.
+std::string pool_start::describe_delay() const {
+    if (state_.phase != pool_phase::starting) {
+        return {};
+    }
+    const auto is_awaited = [](const worker& each) { return !each.life().is_in_service(); };
+    const auto awaited =
+        last_->is_preparing ? "waiting for before_first_worker" : describe_awaited(parts_, is_awaited);
+    return std::to_string(parts_.workers.ready()) + " of " + std::to_string(parts_.workers.desired()) +
+           " workers are up, " + std::to_string(parts_.config.min_ready) + " needed" +
+           (awaited.empty() ? "" : "; " + awaited);
 }
 
 error pool_start::start_failure(std::size_t came_up) const {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace skep {
 
@@ -38,6 +39,7 @@ private:
     /// One attempt to start, by start() or by a retry.
     struct attempt {
         time_point began;
+        bool is_preparing = false; ///< before_first_worker() runs
         bool is_over = false;
         std::optional<error> problem;
     };
@@ -53,6 +55,7 @@ private:
     void plan_another();
     asio::awaitable<void> start_again(time_point start_time, unsigned planned_by);
     error start_failure(std::size_t came_up) const;
+    std::string describe_delay() const;
 
     pool_parts& parts_;
     pool_state& state_ = parts_.state;

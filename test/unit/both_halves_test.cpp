@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What is logged when something goes wrong is logged when it is well again, and a shutdown says what it waits
-// for.
+// What is logged when something goes wrong is logged when it is well again, and operations that take long say
+// what they wait for.
 
 #include "support/fake_runtime.hpp"
 #include "support/log_capture.hpp"
@@ -133,6 +133,115 @@ BOOST_AUTO_TEST_CASE(it_names_who_keeps_it_waiting) {
     const auto told = log.count("shutdown has taken");
     pool.advance(30s, 1s);
     BOOST_TEST(log.count("shutdown has taken") == told, log.text());
+}
+
+BOOST_AUTO_TEST_CASE(a_start_names_the_workers_that_it_waits_for) {
+    auto config = logging_config();
+    config.workers = 3;
+    config.min_ready = 3;
+    const log_capture log;
+    manual_pool pool(config);
+    pool.runtime().on_start = [](fake_worker& fresh) {
+        if (fresh.order().worker.slot == 0) {
+            fresh.shake_hands();
+        } else if (fresh.order().worker.slot == 1) {
+            fresh.send_data(fresh.hello());
+        }
+    };
+    const auto started = pool.start();
+    pool.advance(900ms, 100ms);
+    BOOST_TEST(log.count("start has taken") == 0, log.text());
+    pool.advance(200ms, 100ms);
+    BOOST_TEST(log.count("start has taken 1 s; 1 of 3 workers are up, 3 needed; waiting for default/1#1 "
+                         "(starting for 1 s, pid ") == 1,
+               log.text());
+    BOOST_TEST(log.count(": on_start runs), default/2#1 (starting for 1 s, pid ") == 1, log.text());
+    BOOST_TEST(log.count(": has not said hello yet)") == 1, log.text());
+    pool.advance(5s, 100ms);
+    BOOST_TEST(log.count("start has taken") == 2, log.text());
+    BOOST_TEST(log.count("start has taken 6 s; ") == 1, log.text());
+    pool.worker(2).shake_hands();
+    pool.worker(1).send_data({{"type", "ready"}});
+    pool.advance(30s, 1s);
+    BOOST_TEST(started->done);
+    BOOST_TEST(log.count("start has taken") == 2, log.text());
+}
+
+BOOST_AUTO_TEST_CASE(a_start_that_fails_says_nothing_afterwards) {
+    auto config = logging_config();
+    config.start.timeout = 3s;
+    const log_capture log;
+    manual_pool pool(config);
+    pool.runtime().on_start = never_ready;
+    const auto started = pool.start();
+    pool.advance(60s, 1s);
+    BOOST_TEST((started->code() == errc::start_failed));
+    BOOST_TEST(log.count("start has taken") == 1, log.text());
+}
+
+BOOST_AUTO_TEST_CASE(of_a_shutdown_during_the_start_only_the_shutdown_speaks) {
+    auto config = logging_config();
+    config.start.timeout = 30s;
+    const log_capture log;
+    manual_pool pool(config);
+    pool.runtime().on_start = [](fake_worker& fresh) { fresh.obeys_terminate = false; };
+    pool.start();
+    pool.advance(100ms);
+    pool.shutdown();
+    pool.advance(1100ms, 100ms);
+    BOOST_TEST(log.count("start has taken") == 0, log.text());
+    BOOST_TEST(
+        log.count("shutdown has taken 1 s; 0 calls run, 0 wait; waiting for default/0#1 (stopping, pid ") ==
+            1,
+        log.text());
+    pool.advance(30s, 1s);
+}
+
+BOOST_AUTO_TEST_CASE(a_suspension_names_the_workers_that_it_waits_for) {
+    auto config = logging_config();
+    config.workers = 2;
+    config.min_ready = 2;
+    const log_capture log;
+    running_pool pool(config);
+    const auto running = pool.execute(request("slow").timeout(1h));
+    const auto suspended = pool.begin(pool.facade().suspend());
+    pool.advance(1s, 100ms);
+    BOOST_TEST(log.count("suspend has taken 1 s; waiting for default/0#1 (busy, pid ") == 1, log.text());
+    BOOST_TEST(log.count(", at slow)\n") == 1, log.text());
+    pool.advance(5s, 100ms);
+    BOOST_TEST(log.count("suspend has taken 6 s") == 1, log.text());
+    pool.worker(0).answer_call();
+    pool.advance(30s, 1s);
+    BOOST_TEST(suspended->done);
+    BOOST_TEST(log.count("suspend has taken") == 2, log.text());
+}
+
+BOOST_AUTO_TEST_CASE(a_suspension_that_nobody_waits_for_any_more_says_nothing) {
+    const log_capture log;
+    running_pool pool(logging_config());
+    const auto running = pool.execute(request("slow").timeout(1h));
+    const auto suspended = pool.begin(pool.facade().suspend({"default", 0, 1}));
+    pool.advance(1s, 100ms);
+    BOOST_TEST(log.count("suspend has taken 1 s; waiting for default/0#1 (") == 1, log.text());
+    suspended->cancel.emit(asio::cancellation_type::terminal);
+    pool.advance(30s, 1s);
+    BOOST_TEST((suspended->code() == errc::cancelled));
+    BOOST_TEST(log.count("suspend has taken") == 1, log.text());
+}
+
+BOOST_AUTO_TEST_CASE(a_restart_names_old_and_new_workers) {
+    auto config = logging_config();
+    config.workers = 2;
+    config.min_ready = 2;
+    const log_capture log;
+    running_pool pool(config);
+    pool.runtime().on_start = never_ready;
+    const auto restarted = pool.begin(pool.facade().rolling_restart());
+    pool.advance(1s, 100ms);
+    BOOST_TEST(log.count("rolling_restart has taken 1 s; waiting for default/0#1 (ready, pid ") == 1,
+               log.text());
+    BOOST_TEST(log.count(", default/0#2 (starting for 1 s, pid ") == 1, log.text());
+    BOOST_TEST(log.count("), default/1#1 (ready, pid ") == 1, log.text());
 }
 
 BOOST_AUTO_TEST_CASE(a_slot_that_waits_out_its_backoff_keeps_no_shutdown_waiting) {

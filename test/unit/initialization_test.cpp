@@ -3,6 +3,7 @@
 
 #include "async/timer.hpp"
 #include "support/fake_runtime.hpp"
+#include "support/log_capture.hpp"
 #include <skep/call_interface.hpp>
 #include <skep/initialization_delegate.hpp>
 
@@ -148,6 +149,22 @@ BOOST_AUTO_TEST_CASE(what_the_first_hook_throws_fails_the_start_and_the_calls_th
     pool.delegate().at_first = [] { return sleep(0s); };
     pool.start(); // repeated
     pool->warm_up();
+}
+
+BOOST_AUTO_TEST_CASE(a_start_says_that_it_waits_for_the_first_hook) {
+    auto config = fake_config();
+    config.log_level = log_level::info;
+    config.log_handler = capturing_handler();
+    const log_capture log;
+    guided_pool pool(config);
+    pool.delegate().at_first = [] { return sleep(3s); };
+    pool->start();
+    pool->advance(1s, 100ms);
+    BOOST_TEST(log.count("start has taken 1 s; 0 of 1 workers are up, 1 needed; "
+                         "waiting for before_first_worker\n") == 1,
+               log.text());
+    pool->advance(10s, 100ms);
+    BOOST_TEST(log.count("start has taken") == 1, log.text());
 }
 
 BOOST_AUTO_TEST_CASE(the_first_hook_has_a_deadline) {
