@@ -33,7 +33,8 @@ struct log_record {
     std::chrono::system_clock::time_point time{}; ///< when the host logged the message
 
     /// Records of a worker's own logging keep their level: `critical` of Python is `error`. A line on a
-    /// worker's stdout is `info`, a line on its stderr is `warning`.
+    /// worker's stdout is `info`, a line on its stderr is `warning`. Lines that another worker has printed
+    /// before, such as the same traceback, are not logged again for a worker that fails in its start.
     log_level level = log_level::info;
     log_source source = log_source::pool; ///< the author
     std::string pool;                     ///< name of the pool

@@ -19,7 +19,7 @@ public:
     call_outcomes(pool_parts& parts, std::size_t error_streak)
         : parts_(parts), output_(parts), streaks_(error_streak) {}
 
-    const output_relay& output() const noexcept { return output_; }
+    output_relay& output() noexcept { return output_; }
 
     /// A new worker is up.
     void on_up(const worker& new_worker) { streaks_.started(new_worker.id().slot); }

@@ -9,6 +9,14 @@
 
 namespace skep {
 
+namespace {
+
+constexpr log_level level_of(bool is_stderr) noexcept {
+    return is_stderr ? log_level::warning : log_level::info;
+}
+
+} // namespace
+
 template <class Forward>
 void output_relay::forward(Forward forward_line) const noexcept {
     try {
@@ -19,10 +27,9 @@ void output_relay::forward(Forward forward_line) const noexcept {
     }
 }
 
-void output_relay::on_printed(const output_line& output) const noexcept {
-    const auto level = output.is_stderr ? log_level::warning : log_level::info;
+void output_relay::on_printed(const output_line& output) noexcept {
     const bool is_told = parts_.context.events->wants<events::worker_printed>();
-    if (!parts_.config.output.handler && !parts_.log.wants(level) && !is_told) {
+    if (!parts_.config.output.handler && !parts_.log.wants(level_of(output.is_stderr)) && !is_told) {
         return;
     }
     forward([&] {
@@ -32,10 +39,41 @@ void output_relay::on_printed(const output_line& output) const noexcept {
         publish(line);
         if (parts_.config.output.handler) {
             parts_.config.output.handler(line);
+        } else if (by != nullptr && !by->life().was_up() && ids.empty()) {
+            log_of_start(line, *by);
         } else {
-            log_printed(level, line, by);
+            if (by != nullptr) {
+                log_due(starts_.release(by->id()), *by); // it has come up just now
+            }
+            log_printed(line, by);
         }
     });
+}
+
+void output_relay::log_of_start(const output_line& line, const worker& source) {
+    log_due(starts_.take(line.worker, {line.is_stderr, std::string(line.text)}, parts_.context.now()),
+            source);
+}
+
+void output_relay::log_due(const std::vector<start_output::line>& lines, const worker& source) const {
+    for (const auto& each : lines) {
+        log_printed({source.id(), each.is_stderr, each.text}, &source);
+    }
+}
+
+void output_relay::on_up(const worker& new_worker) noexcept {
+    forward([&] { log_due(starts_.release(new_worker.id()), new_worker); });
+}
+
+std::string output_relay::on_ended(const worker& ended_worker) noexcept {
+    std::string note;
+    forward([&] {
+        if (const auto repeated = starts_.drop(ended_worker.id())) {
+            note = "; lines of output not logged again: " + std::to_string(repeated->lines) +
+                   ", as printed by " + to_string(repeated->first);
+        }
+    });
+    return note;
 }
 
 void output_relay::on_logged(const worker& sender, const log_message& record) const noexcept {
@@ -59,7 +97,7 @@ void output_relay::publish(const output_line& line) const noexcept {
     });
 }
 
-void output_relay::log_printed(log_level level, const output_line& line, const worker* source) const {
+void output_relay::log_printed(const output_line& line, const worker* source) const {
     log_subject about;
     about.source = log_source::worker;
     about.worker = &line.worker;
@@ -72,7 +110,7 @@ void output_relay::log_printed(log_level level, const output_line& line, const w
     const auto session = source != nullptr ? source->calls().session_of(about.correlation_id) : std::string();
     about.session = session;
     about.logger = line.is_stderr ? "stderr" : "stdout";
-    parts_.log(level, line.text, about);
+    parts_.log(level_of(line.is_stderr), line.text, about);
 }
 
 void output_relay::log_logged(const worker& source, const log_message& record) const {

@@ -62,6 +62,7 @@ void pool_events::publish_availability() {
 
 void pool_events::apply(worker& subject, const came_up&) {
     parts_.supervision.on_up(subject); // first: the rest may lack memory
+    outcomes_.output().on_up(subject);
     parts_.log(
         log_level::info,
         [&] {
@@ -179,6 +180,7 @@ void pool_events::publish_end(const worker& ended_worker) const {
 }
 
 void pool_events::log_end(const worker& ended_worker) const {
+    const auto repeated_output = outcomes_.output().on_ended(ended_worker);
     const auto& life = ended_worker.life();
     const bool is_held = life.ending().last_stage() == stop_stage::lost; // held by the kernel
     const auto level = is_held ? log_level::error : life.is_lost() ? log_level::warning : log_level::info;
@@ -190,6 +192,7 @@ void pool_events::log_end(const worker& ended_worker) const {
         if (life.is_lost()) {
             text += ": " + life.departure()->detail;
         }
+        text += repeated_output;
         return is_held
                    ? text + "; pid " + std::to_string(life.process().pid) + " does not end even after SIGKILL"
                    : text;

@@ -151,7 +151,10 @@ void pool_start::end(const std::optional<error>& problem) {
 void pool_start::plan_another() {
     const auto wait = backoff_delay(failures_, parts_.context.random(), parts_.config.restart);
     parts_.log(log_level::warning, [&] {
-        return "the start is tried again in " + in_milliseconds(wait) + ": " + state_.problem()->what();
+        auto cause = state_.problem()->info();
+        cause.output_tail.clear(); // has been logged line by line, or the user's handler has it
+        return "the start is tried again in " + in_milliseconds(wait) + ": " +
+               error(state_.problem()->kind(), std::move(cause)).what();
     });
     parts_.tasks.retries.cancel(); // drops a plan overtaken by a start of the user
     parts_.run_in(parts_.tasks.retries, start_again(parts_.context.now() + wait, process_generation()));

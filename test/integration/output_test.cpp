@@ -311,6 +311,26 @@ BOOST_AUTO_TEST_CASE(and_what_a_script_with_basic_config_logs_is_logged_once_at_
     BOOST_TEST(seen == expected, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(of_sixteen_workers_that_lack_a_module_the_log_has_one_traceback) {
+    const scratch_folder folder;
+    const auto script = write_file(folder / "worker.py", "import skep\nimport no_such_module\n");
+    auto config = pool_config::python(script, SKEP_TEST_PYTHON);
+    config.workers = 16;
+    config.log_level = log_level::info;
+    config.log_handler = capturing_handler();
+    const log_capture log;
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), config);
+        auto starting = workers.start();
+        const auto failure = co_await failure_of(std::move(starting));
+        BOOST_TEST(failure.kind() == errc::start_failed);
+        BOOST_TEST(contains(failure.what(), "no_such_module"), failure.what());
+    });
+    BOOST_TEST(log.count("ModuleNotFoundError: No module named 'no_such_module'") == 1, log.text());
+    BOOST_TEST(log.count("Traceback (most recent call last)") == 1, log.text());
+    BOOST_TEST(log.count(" before it was ready") == 16, log.text());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace skep::test
