@@ -4,6 +4,7 @@
 #pragma once
 
 #include <skep/blob.hpp>
+#include <skep/tensor_view.hpp>
 #include <skep/time.hpp>
 #include <skep/value_as.hpp>
 #include <skep/worker_id.hpp>
@@ -11,6 +12,7 @@
 #include <boost/json/value.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace skep {
@@ -21,10 +23,21 @@ struct reply {
     /// fit.
     template <class T>
     T as() const {
-        error_info known;
-        known.worker = worker;
-        known.attempts = attempts;
-        return value_as<T>(value, known);
+        return value_as<T>(value, known());
+    }
+
+    /// Return bytes, an array, or the elements of an array by their place in `value`.
+    /// `place`: a key, or a JSON pointer such as "/images/0"; empty for the whole value. `rule`: the expected
+    /// shape; see shape_rule.
+    /// Throw error(errc::type_mismatch) with place and rule if something else is there: see attachment_at,
+    /// array_at and tensor_view.
+    blob attachment(std::string_view place) const {
+        return attachment_at(value, attachments, place, known());
+    }
+    ndarray array(std::string_view place) const { return array_at(value, attachments, place, known()); }
+    template <array_element T>
+    tensor_view<T> tensor(std::string_view place, const shape_rule& rule = {}) const {
+        return detail::tensor_at<T>(value, attachments, place, rule, known());
     }
 
     boost::json::value value; ///< return value of the worker's function
@@ -36,6 +49,14 @@ struct reply {
     duration queue_time{};      ///< from execute() to the dispatch that led to this answer
     duration run_time{};        ///< from that dispatch to the answer
     int attempts = 1;           ///< number of workers that the call was sent to, including `worker`
+
+private:
+    error_info known() const {
+        error_info info;
+        info.worker = worker;
+        info.attempts = attempts;
+        return info;
+    }
 };
 
 } // namespace skep

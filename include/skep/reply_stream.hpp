@@ -7,6 +7,7 @@
 #include <skep/export.hpp>
 #include <skep/initiate.hpp>
 #include <skep/reply.hpp>
+#include <skep/tensor_view.hpp>
 #include <skep/value_as.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -19,6 +20,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -37,6 +39,14 @@ struct chunk {
     template <class T>
     T as() const {
         return value_as<T>(value);
+    }
+
+    /// Return bytes, an array, or the elements of an array by their place in `value`: see reply::attachment.
+    blob attachment(std::string_view place) const { return attachment_at(value, attachments, place); }
+    ndarray array(std::string_view place) const { return array_at(value, attachments, place); }
+    template <array_element T>
+    tensor_view<T> tensor(std::string_view place, const shape_rule& rule = {}) const {
+        return detail::tensor_at<T>(value, attachments, place, rule);
     }
 };
 

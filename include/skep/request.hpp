@@ -7,6 +7,7 @@
 #include <skep/blob.hpp>
 #include <skep/export.hpp>
 #include <skep/progress.hpp>
+#include <skep/tensor_view.hpp>
 #include <skep/time.hpp>
 #include <skep/tool.hpp>
 
@@ -14,6 +15,7 @@
 #include <boost/json/value.hpp>
 #include <boost/json/value_from.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -53,6 +55,14 @@ public:
     template <class T>
     request& arg(std::string_view key, const T& value) & {
         return arg(key, boost::json::value_from(value));
+    }
+
+    /// Adds or replaces an argument that is an array, or a list of arrays. The bytes travel as attachments,
+    /// behind those of attach() so far. The command gets arrays of numpy, or skep.Array.
+    request& arg(std::string_view key, const ndarray& array) &;
+    template <std::same_as<ndarray> T>
+    request& arg(std::string_view key, const std::vector<T>& arrays) & {
+        return set_array_list(key, arrays);
     }
 
     /// Sends bytes beside the JSON, without encoding. The worker receives attachments in the order of
@@ -139,6 +149,11 @@ public:
     request&& arg(std::string_view key, const T& value) && {
         return std::move(arg(key, boost::json::value_from(value)));
     }
+    request&& arg(std::string_view key, const ndarray& array) && { return std::move(arg(key, array)); }
+    template <std::same_as<ndarray> T>
+    request&& arg(std::string_view key, const std::vector<T>& arrays) && {
+        return std::move(arg(key, arrays));
+    }
     request&& attach(blob bytes) && { return std::move(attach(std::move(bytes))); }
     request&& attach(std::vector<std::byte>&& bytes) && { return std::move(attach(std::move(bytes))); }
     request&& attach(std::string_view bytes) && { return std::move(attach(bytes)); }
@@ -171,6 +186,8 @@ public:
     const boost::json::value& args() const noexcept { return args_; }
     /// Returns the attachments in the order of attach().
     const std::vector<blob>& attachments() const noexcept { return attachments_; }
+    /// Returns the names of the arguments that hold arrays.
+    const std::vector<std::string>& arrays() const noexcept;
     const std::string& session() const noexcept;
     std::optional<affinity_mode> affinity() const noexcept;
     const std::string& pool() const noexcept;
@@ -184,6 +201,9 @@ public:
     const boost::json::object& metadata() const noexcept;
 
 private:
+    request& set_array_list(std::string_view key, const std::vector<ndarray>& arrays);
+    request& set_array_arg(std::string_view key, boost::json::value value);
+
     friend struct call; // drops the arguments once they are encoded, and reads the extras
 
     /// Owns the extras, if the request has any. A copy owns its own extras.

@@ -47,6 +47,7 @@
 #include <skep/session_backend.hpp>
 #include <skep/session_store.hpp>
 #include <skep/shutdown_report.hpp>
+#include <skep/tensor_view.hpp>
 #include <skep/time.hpp>
 #include <skep/tool.hpp>
 #include <skep/until.hpp>

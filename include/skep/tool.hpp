@@ -6,6 +6,7 @@
 #include <skep/awaitable.hpp>
 #include <skep/blob.hpp>
 #include <skep/export.hpp>
+#include <skep/tensor_view.hpp>
 #include <skep/time.hpp>
 #include <skep/worker_id.hpp>
 
@@ -16,6 +17,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,14 @@ namespace skep {
 
 /// A request from the worker's code to the host during a call: skep.call_host("name", key=value) in Python.
 struct tool_call {
+    /// Return bytes, an array, or the elements of an array by their place in `args`: see reply::attachment.
+    blob attachment(std::string_view place) const { return attachment_at(args, attachments, place); }
+    ndarray array(std::string_view place) const { return array_at(args, attachments, place); }
+    template <array_element T>
+    tensor_view<T> tensor(std::string_view place, const shape_rule& rule = {}) const {
+        return detail::tensor_at<T>(args, attachments, place, rule);
+    }
+
     std::string name;                        ///< name of the tool
     boost::json::object args;                ///< arguments by name
     std::vector<blob> attachments;           ///< see reply::attachments; `args` refer to them
@@ -44,6 +54,8 @@ struct tool_reply {
     /// Constructs an answer by boost::json::value_from.
     template <class T>
     explicit tool_reply(const T& answer) : value(boost::json::value_from(answer)) {}
+    /// Constructs an answer that is an array.
+    tool_reply(const ndarray& answer) { value = attach_to(attachments, answer); }
 
     boost::json::value value;      ///< the value for the worker's code
     std::vector<blob> attachments; ///< bytes for the worker's code

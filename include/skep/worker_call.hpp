@@ -5,6 +5,7 @@
 
 #include <skep/blob.hpp>
 #include <skep/export.hpp>
+#include <skep/tensor_view.hpp>
 #include <skep/time.hpp>
 #include <skep/value_as.hpp>
 #include <skep/worker_errors.hpp>
@@ -35,6 +36,14 @@ struct host_reply {
     template <class T>
     T as() const {
         return value_as<T>(value);
+    }
+
+    /// Return bytes, an array, or the elements of an array by their place in `value`: see reply::attachment.
+    blob attachment(std::string_view place) const { return attachment_at(value, attachments, place); }
+    ndarray array(std::string_view place) const { return array_at(value, attachments, place); }
+    template <array_element T>
+    tensor_view<T> tensor(std::string_view place, const shape_rule& rule = {}) const {
+        return detail::tensor_at<T>(value, attachments, place, rule);
     }
 };
 
@@ -76,8 +85,22 @@ public:
         }
     }
 
-    /// Returns the bytes that came with the call, in order.
+    /// Returns the bytes that came with the call, in order. The bytes of arrays are among them.
     const std::vector<blob>& attachments() const noexcept;
+
+    /// Return an array, or the elements of an array, by their place in the arguments: the argument's name, or
+    /// a JSON pointer such as "/images/0". `rule`: the expected shape; see shape_rule.
+    /// Throw invalid_arguments with place and rule if something else is there: see array_at and tensor_view.
+    ndarray array(std::string_view place) const;
+    template <array_element T>
+    tensor_view<T> tensor(std::string_view place, const shape_rule& rule = {}) const {
+        const auto found = array(place);
+        try {
+            return tensor_view<T>(found, rule, detail::pointer_of(place));
+        } catch (const error& misfit) {
+            refuse_arguments(misfit);
+        }
+    }
 
     /// Returns the id of the call's session; empty if the call has none.
     const std::string& session() const noexcept;
@@ -102,6 +125,9 @@ public:
     /// return other data of this form beside bytes: it would pass for a reference.
     boost::json::value attach(blob bytes);
 
+    /// Adds an array to the result. Returns the JSON that stands for the array in the result's value.
+    boost::json::value attach(const ndarray& array);
+
     /// Sends one chunk of a stream. `value` refers to the attachments as {"$attachment": index}, and must not
     /// hold other data of this form beside attachments. Waits while the consumer is a window behind. Chunks
     /// sent within a millisecond share a write. At most one send() of a call at a time.
@@ -119,6 +145,9 @@ public:
         const T& value, std::vector<blob> attachments = {}) {
         return send(boost::json::value_from(value), std::move(attachments));
     }
+
+    /// Sends an array as one chunk of a stream. For arrays inside of other values, see attach_to.
+    boost::asio::awaitable<void> send(const ndarray& array);
 
     /// Calls a tool of the host and returns its answer; see pool::register_tool. Any number of tools at a
     /// time; calls beyond the host's limit wait. The deadline of the call also applies to the tool.

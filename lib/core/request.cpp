@@ -49,11 +49,35 @@ request::request(std::string command, boost::json::value args)
 request& request::args(boost::json::value all) & {
     check_args(command_, all);
     args_ = std::move(all);
+    if (extras_.get() != nullptr) {
+        extras_.own().arrays.clear();
+    }
     return *this;
 }
 
 request& request::arg(std::string_view key, boost::json::value value) & {
     args_.get_object().insert_or_assign(key, std::move(value));
+    if (extras_.get() != nullptr) {
+        std::erase(extras_.own().arrays, key);
+    }
+    return *this;
+}
+
+request& request::arg(std::string_view key, const ndarray& array) & {
+    return set_array_arg(key, attach_to(attachments_, array));
+}
+
+request& request::set_array_list(std::string_view key, const std::vector<ndarray>& arrays) {
+    boost::json::array list;
+    for (const auto& array : arrays) {
+        list.push_back(attach_to(attachments_, array));
+    }
+    return set_array_arg(key, std::move(list));
+}
+
+request& request::set_array_arg(std::string_view key, boost::json::value value) {
+    arg(key, std::move(value));
+    extras_.own().arrays.emplace_back(key);
     return *this;
 }
 
@@ -142,6 +166,10 @@ request& request::metadata(std::string_view key, boost::json::value value) & {
 
 const std::string& request::session() const noexcept {
     return extras_of(extras_.get()).session;
+}
+
+const std::vector<std::string>& request::arrays() const noexcept {
+    return extras_of(extras_.get()).arrays;
 }
 
 std::optional<affinity_mode> request::affinity() const noexcept {

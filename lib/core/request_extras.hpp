@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace skep {
 
@@ -24,6 +25,7 @@ struct request_extras {
     std::optional<duration> idle_timeout;
     std::string correlation_id;
     boost::json::object metadata;
+    std::vector<std::string> arrays;       ///< names of the arguments that hold arrays
     std::shared_ptr<const tool_map> tools; ///< null: no tools
     std::shared_ptr<const progress_handler> on_progress;
 };

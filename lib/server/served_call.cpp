@@ -3,6 +3,7 @@
 
 #include "server/served_call.hpp"
 
+#include "core/attachment_key.hpp"
 #include "wire/answer_messages.hpp"
 #include "wire/attachments.hpp"
 
@@ -24,7 +25,6 @@ namespace {
 
 constexpr std::size_t most_collected = 10'000;
 constexpr duration between_reports = std::chrono::milliseconds(20);
-constexpr std::string_view attachment_key = "$attachment";
 constexpr auto no_index = std::numeric_limits<std::uint64_t>::max();
 
 /// Returns the index in {"$attachment": index}; null if `object` is anything else.
@@ -73,6 +73,10 @@ json::value served_call::attach(blob bytes) {
     json::object reference;
     reference.emplace(attachment_key, attachments_.size() - 1);
     return reference;
+}
+
+json::value served_call::attach(const ndarray& array) {
+    return attach_to(attachments_, array);
 }
 
 asio::awaitable<void> served_call::send(json::value value, std::vector<blob> attachments) {

@@ -57,6 +57,7 @@ public:
 
     // For the handler; see worker_call.
     boost::json::value attach(blob bytes);
+    boost::json::value attach(const ndarray& array);
     asio::awaitable<void> send(boost::json::value value, std::vector<blob> attachments);
     asio::awaitable<host_reply> call_host(std::string name, boost::json::value args,
                                           std::vector<blob> attachments);

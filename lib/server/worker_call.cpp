@@ -56,6 +56,24 @@ json::value worker_call::attach(blob bytes) {
     return call_.attach(std::move(bytes));
 }
 
+json::value worker_call::attach(const ndarray& array) {
+    return call_.attach(array);
+}
+
+ndarray worker_call::array(std::string_view place) const {
+    try {
+        return array_at(args(), attachments(), place);
+    } catch (const error& misfit) {
+        refuse_arguments(misfit);
+    }
+}
+
+boost::asio::awaitable<void> worker_call::send(const ndarray& array) {
+    std::vector<blob> attachments;
+    auto value = attach_to(attachments, array);
+    return call_.send(std::move(value), std::move(attachments));
+}
+
 boost::asio::awaitable<void> worker_call::send(json::value value, std::vector<blob> attachments) {
     return call_.send(std::move(value), std::move(attachments));
 }

@@ -22,12 +22,36 @@ namespace {
 // Room for the frame's header and the start of a call: type, id and times.
 constexpr std::size_t longest_preface = 104;
 
+constexpr std::size_t payload_alignment = 16;
+
 // Enough for most calls.
 constexpr std::size_t small_body = 160;
 
 std::uint64_t to_milliseconds(duration span) {
     const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(span).count();
     return count < 0 ? 0 : static_cast<std::uint64_t>(count);
+}
+
+/// Returns true if an argument holds an array. Most calls have no attachments, so the check costs little.
+bool has_arrays(const request& call) noexcept {
+    return !call.attachments().empty() && !call.arrays().empty();
+}
+
+/// Appends the names of the arguments that hold arrays.
+void append_arrays(std::string& out, const std::vector<std::string>& names) {
+    out += R"(,"arrays":[)";
+    for (const auto& name : names) {
+        append_json_text(out, name);
+        out += ',';
+    }
+    out.back() = ']';
+}
+
+/// Inserts spaces before the end of the JSON text, so that the payload of the frame at `begin` is aligned
+/// relative to the frame: the receiver then uses arrays in place.
+void align_payload(std::string& out, std::size_t begin) {
+    const auto excess = (out.size() - begin) % payload_alignment;
+    out.insert(out.size() - 1, excess == 0 ? 0 : payload_alignment - excess, ' ');
 }
 
 void append_credit_facts(std::string& out, const stream_credit& credit) {
@@ -142,6 +166,9 @@ std::string encode_call(const request& call, const limit_options& limits, const 
     try {
         append_head(body, call, deepest);
         append_json(body, call.args(), deepest);
+        if (has_arrays(call)) {
+            append_arrays(body, call.arrays());
+        }
         if (stream != nullptr) {
             body += R"(,"stream":)";
             append_credit_facts(body, *stream);
@@ -150,7 +177,8 @@ std::string encode_call(const request& call, const limit_options& limits, const 
     } catch (const unsendable& problem) {
         refuse(errc::invalid_request, problem.what());
     }
-    check_attachments(call.attachments(), longest_preface + body.size(), limits);
+    const auto padding = has_arrays(call) ? payload_alignment : 0;
+    check_attachments(call.attachments(), longest_preface + body.size() + padding, limits);
     return body;
 }
 
@@ -199,6 +227,9 @@ void append_call(send_buffer& buffer, std::uint64_t id, std::string_view body, c
             append_json_number(out, to_milliseconds(*times.sent_after));
         }
         out += body;
+        if (has_arrays(call)) {
+            align_payload(out, begin);
+        }
         const auto json_end = out.size();
         std::size_t payload = 0;
         for (const auto& attachment : call.attachments()) {

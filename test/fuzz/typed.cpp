@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Any JSON is a value of the type that a caller asks for, or a type_mismatch.
+// Any JSON is a value of the type that a caller asks for, or a type_mismatch. So is any array in it.
 
 #include "check.hpp"
+#include <skep/tensor_view.hpp>
 #include <skep/value_as.hpp>
 
 #include <boost/describe/class.hpp>
@@ -53,6 +54,20 @@ void check(const json::value& value) {
     }
 }
 
+void check_array(const json::value& value, std::string_view place) {
+    static const std::vector<blob> attachments{blob(std::vector<std::byte>(24)), blob()};
+    try {
+        const auto array = array_at(value, attachments, place);
+        require(array.size() * item_size(array.type()) == array.bytes().size(), "the shape fits the bytes");
+        std::vector<blob> sent;
+        const auto copy = attach_to(sent, array);
+        require(array_at(copy, sent, "").shape() == array.shape(), "an array fits itself");
+    } catch (const error& misfit) {
+        require(misfit.kind() == errc::type_mismatch, "it is refused as a mismatch");
+        require(!misfit.info().detail.empty(), "it is said what does not fit");
+    }
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) noexcept {
@@ -65,6 +80,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return -1;
     }
     check<everything>(value);
+    check_array(value, "");
+    check_array(value, "x");
     check<std::vector<std::map<std::string, label>>>(value);
     check<std::map<std::string, std::tuple<std::int8_t, std::uint64_t, double>>>(value);
     check<std::optional<std::vector<std::string>>>(value);

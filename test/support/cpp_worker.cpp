@@ -216,6 +216,27 @@ json::value big(skep::worker_call& call) {
     return json::value(std::string(bytes, 'x'));
 }
 
+json::value scale(skep::worker_call& call) {
+    const auto x = call.tensor<float>("x", {skep::any_extent, 3});
+    const auto factor = call.arg<float>("factor");
+    std::vector<float> scaled;
+    for (const float each : x) {
+        scaled.push_back(factor * each);
+    }
+    json::object answer;
+    answer["scaled"] = call.attach(skep::make_ndarray(std::move(scaled), x.shape()));
+    return answer;
+}
+
+asio::awaitable<void> rows(skep::worker_call& call) {
+    const auto x = call.tensor<float>("x");
+    const auto width = x.shape().at(1);
+    for (std::size_t row = 0; row < x.shape().at(0); ++row) {
+        const auto chunk = skep::make_ndarray(x.as_span().subspan(row * width, width));
+        co_await call.send(chunk);
+    }
+}
+
 json::value strange(skep::worker_call& call) {
     const auto kind = call.arg<std::string>("kind");
     if (kind == "nan") {
@@ -266,6 +287,8 @@ int main(int count, char** values) {
         .on("report", report)
         .on("report_busily", report_busily)
         .on("big", big)
+        .on("rows", rows)
+        .on("scale", scale)
         .on("strange", strange);
     server.on("crash", [](skep::worker_call&) { std::abort(); });
     server.on("empty", [](skep::worker_call&) { return asio::awaitable<json::value>(); });

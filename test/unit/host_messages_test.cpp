@@ -185,6 +185,26 @@ BOOST_AUTO_TEST_CASE(the_most_a_call_says) {
     BOOST_TEST((frame.payload == std::string("abc\0\xFF", 5)));
 }
 
+BOOST_AUTO_TEST_CASE(a_call_with_arrays_names_their_arguments) {
+    auto call = request("f").arg("x", make_ndarray(std::vector<int>{1, 2})).arg("y", 1).arg("z\"", {});
+    call.arg("z\"", std::vector{make_ndarray(std::vector<std::uint8_t>{7})});
+    const auto frame = sent_call(call);
+    BOOST_TEST((frame.message.at("arrays") == json::value{"x", "z\""}));
+    BOOST_TEST((frame.message.at("attachments") == json::value{8, 1}));
+    const json::object x{{"$array", {{"$attachment", 0}}}, {"dtype", "<i4"}, {"shape", json::array{2}}};
+    BOOST_TEST((frame.message.at("args").at("x") == x));
+    BOOST_TEST(frame.payload == std::string("\1\0\0\0\2\0\0\0\7", 9));
+}
+
+BOOST_AUTO_TEST_CASE(the_first_array_begins_at_a_multiple_of_16) {
+    for (std::uint64_t id = 1; id < 1'000'000'000; id *= 10) {
+        std::string out;
+        encode_to(out, id, request("f").arg("x", make_ndarray(std::vector<std::uint8_t>{'!'})), {});
+        BOOST_TEST(out.size() % 16 == 1u);
+        BOOST_TEST(out.ends_with("}!"));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_deadline_that_has_passed_is_none_of_the_workers_time) {
     BOOST_TEST(sent_call(request("f"), 0s).message.at("deadline_ms").to_number<int>() == 0);
     BOOST_TEST(sent_call(request("f"), -5s).message.at("deadline_ms").to_number<int>() == 0);
@@ -408,6 +428,7 @@ BOOST_AUTO_TEST_CASE(what_a_worker_sees_tells_inputs_apart) {
         request("a").attach("x1"),
         request("a").attach("x1").attach(""),
         request("a").attach("").attach("x1"),
+        request("a").arg("x", make_ndarray(std::vector<std::uint8_t>{1})),
     };
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         BOOST_TEST((digest(inputs[i]) == digest(request(inputs[i]))));
