@@ -22,13 +22,13 @@ from types import SimpleNamespace
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "lib" / "python"))
 
-from skep._calls.call import Call  # noqa: E402
+from skep._calls.call import Call, decode_arrays  # noqa: E402
 from skep._calls.interrupts import Window  # noqa: E402
 from skep._calls.pool_host import PoolHost  # noqa: E402
 from skep._calls.tools import Request, result_value  # noqa: E402
 from skep._profiles.control import Control  # noqa: E402
 from skep._wire.channel import Channel  # noqa: E402
-from skep._wire.errors import ProtocolError  # noqa: E402
+from skep._wire.errors import HostError, InvalidArguments, ProtocolError  # noqa: E402
 
 LIMIT = 64 * 1024
 MOST_FRAMES = 8
@@ -147,7 +147,10 @@ class Decoders:
         while not self._answers.empty():
             answer = self._answers.get()
             if not isinstance(answer, BaseException):
-                result_value(answer)
+                try:
+                    result_value(answer)
+                except HostError:  # a malformed array
+                    pass
 
     def _take_call(self, received):
         call = Call(received.message, received.attachments, self._host, Window())
@@ -155,6 +158,11 @@ class Decoders:
         assert call.remaining is None or call.remaining >= 0
         assert all(type(part) is memoryview and part.readonly for part in call.attachments)
         assert not call.cancelled()
+        try:
+            decode_arrays(call)
+        except InvalidArguments:
+            pass
+        assert type(call.args) is dict
 
 
 def try_input(data):

@@ -31,6 +31,7 @@ if sys.version_info < (3, 8):
 from ._calls.call import Call, attachments, call_host, call_host_async, current, progress
 from ._calls.telemetry import emit, span, traceparent
 from ._profiles.thread_checks import guard
+from ._wire.arrays import Array, array
 from ._wire.errors import (
     Cancelled,
     DeadlineExceeded,
@@ -47,6 +48,7 @@ from .local_call import fake_tools
 from .worker import Worker
 
 __all__ = [
+    "Array",
     "Call",
     "Cancelled",
     "DeadlineExceeded",
@@ -59,6 +61,7 @@ __all__ = [
     "UnserializableResult",
     "Worker",
     "__version__",
+    "array",
     "attachments",
     "call_host",
     "call_host_async",

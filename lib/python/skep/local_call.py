@@ -3,7 +3,7 @@
 import inspect
 import json
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
 from ._calls.call import Call, Host, current_call
 from ._calls.event_loop import EventLoop
@@ -11,6 +11,7 @@ from ._calls.interrupts import Window
 from ._calls.responder import Work
 from ._calls.tools import encode_args
 from ._process.diagnostics import type_name
+from ._wire.arrays import Array, array, form, is_numpy_array
 from ._wire.conversion import ResultEncoder, with_attachments
 from ._wire.errors import HostError
 from ._wire.json_rules import Rules
@@ -77,6 +78,25 @@ def _convert_result(name: str, value: Any) -> Any:
     return with_attachments(decode(text), [part.toreadonly() for part in attachments])
 
 
+def _encode_args(args: Mapping[str, Any], parts: List[memoryview]) -> Dict[str, Any]:
+    """Returns the members of a call with its arguments. Appends the bytes of arrays to the parts."""
+
+    def attach(value: Any) -> Dict[str, Any]:
+        if type(value) is not Array and not is_numpy_array(type(value)):
+            raise TypeError(f"an argument is JSON or an array, not {type_name(type(value))}")
+        sent = array(value)
+        parts.append(memoryview(bytes(sent.data)))
+        return form(sent, len(parts) - 1)
+
+    decoded, arrays = {}, []
+    for name, value in args.items():
+        count = len(parts)
+        decoded[name] = decode(json.dumps(value, allow_nan=False, default=attach).encode())
+        if len(parts) > count:
+            arrays.append(name)
+    return {"args": decoded, "arrays": arrays}
+
+
 def call_locally(
     work: Work, event_loop: EventLoop, command: str, args: Mapping[str, Any], attachments: Sequence[bytes]
 ) -> Any:
@@ -87,8 +107,8 @@ def call_locally(
     Raises:
         The error of the command.
     """
-    message = {"type": "call", "id": 1, "command": command, "args": decode(json.dumps(args, allow_nan=False).encode())}
     parts = [memoryview(memoryview(part).tobytes()) for part in attachments]
+    message = {"type": "call", "id": 1, "command": command, **_encode_args(args, parts)}
     call = Call(message, parts, LocalHost(), Window())
     answers = Answers(DEFAULT_LIMITS)
     registered = work.commands.get(command)

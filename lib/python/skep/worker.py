@@ -110,8 +110,8 @@ class Worker:
         """Registers a function, plain or async, as a command.
 
         Use as `@worker.command`, `@worker.command("name")` or `@worker.command(name="name")`. The host passes
-        arguments by name. The result must be JSON or convertible to JSON: dataclasses, named tuples, numpy values,
-        dates, bytes (sent as attachments), objects with `to_dict()` ...
+        arguments by name. The result must be JSON or convertible to JSON: dataclasses, named tuples, scalars of numpy,
+        dates, bytes and arrays (sent as attachments), objects with `to_dict()` ...
 
         Args:
             target: the function, or the name of the command.
@@ -185,7 +185,7 @@ class Worker:
             assert worker.call("predict", text="hello")["label"] == "greeting"
 
         Arguments and result are converted to JSON and back, as on their way from and to a host, so a tuple becomes a
-        list. The on_start hooks run once, before the first call; patch the functions that a hook calls to keep it from
+        list; arrays stay arrays. The on_start hooks run once, before the first call; patch the functions that a hook calls to keep it from
         loading data that a test does not need. The on_stop hooks never run here. Async commands run on a loop of this
         worker, so no other loop may run on this thread. skep.fake_tools() provides tools of the host.
 
@@ -194,11 +194,11 @@ class Worker:
             attachments: binary data of the call.
             args: the arguments of the command.
         Returns:
-            The result, with `bytes` in the place of attachments.
+            The result, with `bytes` and arrays in the places of attachments.
         Raises:
             skep.UnknownCommand, skep.InvalidArguments: as a host would receive them.
             skep.UnserializableResult, skep.ResultTooLarge: a pool with default limits would refuse the result.
-            TypeError, ValueError: the arguments are not JSON.
+            TypeError, ValueError: the arguments are neither JSON nor arrays.
             Any exception of a command or a hook, unchanged.
         """
         try:

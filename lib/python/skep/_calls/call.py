@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from contextvars import Context, ContextVar
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from .._wire.errors import ProtocolError
+from .._wire.arrays import ArrayError
+from .._wire.conversion import with_arrays
+from .._wire.errors import InvalidArguments, ProtocolError
 from .interrupts import Window
 
 
@@ -36,7 +38,7 @@ class Call:
 
     __slots__ = (
         *("id", "command", "args", "credit", "host", "window", "is_over", "deadline"),
-        *("_message", "_attachments"),
+        *("attached", "_message"),
     )
 
     def __init__(
@@ -58,7 +60,7 @@ class Call:
         self.window = window
         self.is_over = False  # true once the call is answered
         self._message = message
-        self._attachments = attachments
+        self.attached = attachments  # the binary data; usually none
 
     @property
     def session(self) -> Optional[str]:
@@ -78,7 +80,7 @@ class Call:
     @property
     def attachments(self) -> List[memoryview]:
         """The binary data sent with the call, in order, read-only."""
-        return list(self._attachments)
+        return list(self.attached)
 
     @property
     def remaining(self) -> Optional[float]:
@@ -192,6 +194,17 @@ def uninterrupted(call: Call) -> Iterator[None]:
             window.open(call.id)
 
 
+def decode_arrays(call: Call) -> None:
+    """Puts arrays into the arguments that the host says hold arrays. Raises InvalidArguments for malformed arrays."""
+    if "arrays" not in call._message:
+        return
+    try:
+        with uninterrupted(call):  # the import of numpy must not be left half done
+            call.args = with_arrays(call.args, call._message["arrays"], call.attached)
+    except ArrayError as error:
+        raise InvalidArguments(f"'{call.command}' does not take these arguments: {error}") from None
+
+
 def call_host(name: str, timeout: Optional[float] = None, /, **args: Any) -> Any:
     """Calls a tool of the host while a command runs.
 
@@ -203,9 +216,9 @@ def call_host(name: str, timeout: Optional[float] = None, /, **args: Any) -> Any
     Args:
         name: the name of the tool.
         timeout: limit of the wait in seconds, more than 0; None: no limit. The wait also ends at the call's deadline.
-        args: the arguments, converted like the result of a command; `bytes` become attachments.
+        args: the arguments, converted like the result of a command; `bytes` and arrays become attachments.
     Returns:
-        The tool's result, with a read-only memoryview in the place of each attachment; the list of the attachments if
+        The tool's result, with a read-only memoryview or array in the place of each attachment; the list of the attachments if
         the result is null and has some.
     Raises:
         skep.HostError: the tool has failed, or the host has no such tool.

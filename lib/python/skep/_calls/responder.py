@@ -6,7 +6,7 @@ from typing import Any, Callable, List, Mapping, Optional, Tuple
 from .._process.exits import Terminate, exit_forked_child
 from .._wire.errors import DeadlineExceeded, Error
 from .._wire.messages import Answer, Answers
-from .call import Call
+from .call import Call, decode_arrays
 from .command import (
     ASYNC_GENERATOR,
     AWAITABLE,
@@ -110,6 +110,8 @@ class Work:
             return None
         command = find_command(self.commands, call.command)
         command.check(call.args)
+        if call.attached:
+            decode_arrays(call)
         return command
 
 

@@ -7,6 +7,7 @@ from collections import deque
 from typing import Any, Callable, Deque, Dict, List, Mapping, Optional, Set, Tuple, Type
 
 from .._process.interpreter import SimpleQueue
+from .._wire.arrays import ArrayError
 from .._wire.channel import Frame, frame_length
 from .._wire.conversion import ResultEncoder, with_attachments
 from .._wire.errors import Cancelled, HostError, ProtocolError, UnserializableResult
@@ -100,11 +101,19 @@ def host_error(error: Dict[str, Any]) -> HostError:
 
 
 def result_value(result: Frame) -> Any:
-    """Returns a tool's result with attachments in their places; the list of attachments if the result is null."""
+    """Returns a tool's result with attachments in their places; the list of attachments if the result is null.
+
+    Raises HostError for a malformed array.
+    """
     value, attachments = result.message["value"], result.attachments
     if not attachments:
         return value
-    return list(attachments) if value is None else with_attachments(value, attachments)
+    if value is None:
+        return list(attachments)
+    try:
+        return with_attachments(value, attachments)
+    except ArrayError as error:
+        raise HostError("skep.InvalidArray", str(error)) from None
 
 
 class _Account:

@@ -16,11 +16,13 @@ import uuid
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from .._process.diagnostics import type_name
+from .arrays import Array, ArrayError, flat, form, from_form, has_form, is_numpy_array, to_sendable
 from .errors import UnserializableResult
 from .json_rules import Rules, are_text, per_type, place, plain_shape
 from .json_text import Encoder
 
 _BINARY = (bytes, bytearray, memoryview)
+_ATTACHED = (*_BINARY, Array)
 _METHODS = ("_asdict", "model_dump", "to_dict", "tolist", "isoformat")
 _CONVERSIONS: Tuple[Tuple[Tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((set, frozenset), list),
@@ -29,6 +31,8 @@ _CONVERSIONS: Tuple[Tuple[Tuple[type, ...], Callable[[Any], Any]], ...] = (
 )
 _REFERENCE_BEGIN = b'{"$attachment":'
 _REFERENCE = re.compile(rb'\{"\$attachment":(\d{1,9})\}')
+# In the text of an object that stands for an array.
+ARRAY_BEGIN = b'"$array":{"$attachment":'
 _LEAVES = frozenset(("leaf",))
 # Roles that allow two keys to become the same text: _asdict() and items() of a special dict may return anything.
 _KEY_REPEATING_ROLES = frozenset(("record", "special dict", "odd keys"))
@@ -36,12 +40,17 @@ _ADVICE = "; return JSON types or give the type a to_dict()"
 
 
 class ResultEncoder:
-    """Encodes one value at a time by the rules of the host; without rules, by the rules of JSON."""
+    """Encodes one value at a time by the rules of the host; without rules, by the rules of JSON.
 
-    def __init__(self, rules: Optional[Rules] = None) -> None:
+    With `lists_arrays`, arrays of numpy become lists, for messages that cannot have attachments.
+    """
+
+    def __init__(self, rules: Optional[Rules] = None, lists_arrays: bool = False) -> None:
         self._rules = rules
         self._name = "result" if rules is None else rules.name
+        self._lists_arrays = lists_arrays
         self._attachments: List[memoryview] = []
+        self._arrays = 0  # among the attachments
         self._may_repeat_keys = False
         self._json = Encoder(self._convert)
 
@@ -51,7 +60,7 @@ class ResultEncoder:
             shape = plain_shape(value)
             if shape is None:
                 text, depth = self._json.encode_any(self._plain(value)), None
-                _check_references(text, len(self._attachments))
+                _check_references(text, len(self._attachments), self._arrays)
             else:
                 text, (depth, integers) = self._json.encode(value), shape
                 if self._rules is None or self._rules.is_clear(text, depth, integers):
@@ -63,6 +72,7 @@ class ResultEncoder:
         finally:
             # Releases the result: a view of a bytearray would keep the bytearray from being resized.
             self._attachments = []
+            self._arrays = 0
             self._may_repeat_keys = False
         # Outside of the handler, so that a to_dict() that fails again is reported as such.
         try:
@@ -79,9 +89,17 @@ class ResultEncoder:
 
     def _convert(self, value: Any) -> Any:
         if isinstance(value, _BINARY):
-            self._attachments.append(_contiguous(value))
+            self._attachments.append(flat(memoryview(value)))
             return {"$attachment": len(self._attachments) - 1}
-        return self._plain(converter(type(value))(value))
+        if self._lists_arrays and is_numpy_array(type(value)):
+            return self._plain(value.tolist())
+        converted = converter(type(value))(value)
+        return self._attach(converted) if type(converted) is Array else self._plain(converted)
+
+    def _attach(self, array: Array) -> Dict[str, Any]:
+        self._attachments.append(array.data)
+        self._arrays += 1
+        return form(array, len(self._attachments) - 1)
 
     def _plain(self, value: Any) -> Any:
         """Returns the value with dicts for named tuples: the encoder in C would make lists of them."""
@@ -126,18 +144,16 @@ def _without_records(value: Any) -> Any:
     return value
 
 
-def _contiguous(data: Any) -> memoryview:
-    view = memoryview(data)
-    # cast() requires a contiguous view without empty dimensions.
-    return view.cast("B") if view.c_contiguous and view.nbytes else memoryview(view.tobytes())
-
-
 @per_type
 def converter(kind: type) -> Callable[[Any], Any]:
     """Returns the conversion of a type's values to JSON, one level deep. Raises TypeError if there is none."""
     if dataclasses.is_dataclass(kind):
         names = [field.name for field in dataclasses.fields(kind)]
         return lambda value: {name: getattr(value, name) for name in names}
+    if kind is Array:
+        return lambda value: value
+    if is_numpy_array(kind):
+        return to_sendable
     for name in _METHODS:
         if callable(getattr(kind, name, None)):
             return lambda value: getattr(value, name)()
@@ -148,15 +164,32 @@ def converter(kind: type) -> Callable[[Any], Any]:
 
 
 class _AmbiguousReference(ValueError):
-    """Data of the value has the form of a reference to one of the value's attachments."""
+    """Data of the value has the form of a reference to one of the value's attachments, or of an array."""
 
 
-def _check_references(text: bytes, attachments: int) -> None:
-    """Raises _AmbiguousReference if not each reference in the text stands for one attachment."""
-    if not attachments or text.count(_REFERENCE_BEGIN) <= attachments:
+def _check_references(text: bytes, attachments: int, arrays: int) -> None:
+    """Raises _AmbiguousReference if data in the text would pass for an attachment or an array.
+
+    Each reference must stand for one attachment, and each form of an array for one array.
+    """
+    if not attachments:
         return
-    if sum(int(index) < attachments for index in _REFERENCE.findall(text)) > attachments:
-        raise _AmbiguousReference('data such as {"$attachment": 0} is ambiguous beside binary data')
+    if text.count(_REFERENCE_BEGIN) > attachments:
+        if sum(int(index) < attachments for index in _REFERENCE.findall(text)) > attachments:
+            raise _AmbiguousReference('data such as {"$attachment": 0} is ambiguous beside binary data')
+    if text.count(ARRAY_BEGIN) > arrays and _count_forms(json.loads(text.decode()), attachments) > arrays:
+        raise _AmbiguousReference('data such as {"$array": ..., "dtype": ..., "shape": ...} is ambiguous')
+
+
+def _count_forms(value: Any, attachments: int) -> int:
+    """Returns the number of objects that pass for an array."""
+    if isinstance(value, list):
+        return sum(_count_forms(item, attachments) for item in value)
+    if not isinstance(value, dict):
+        return 0
+    if has_form(value) and _refers(value["$array"], attachments):
+        return 1
+    return sum(_count_forms(item, attachments) for item in value.values())
 
 
 def explain(value: Any, error: Exception, name: str, attachments: int = 0) -> str:
@@ -179,7 +212,7 @@ def _find_obstacle(value: Any, path: List[Any], parents: Set[int], attachments: 
     kind = type(value)
     if isinstance(value, (str, int, float, type(None))):
         return _scalar_obstacle(value)
-    if isinstance(value, _BINARY):
+    if isinstance(value, _ATTACHED):
         return None
     if id(value) in parents:
         return "{place} contains itself"
@@ -189,9 +222,15 @@ def _find_obstacle(value: Any, path: List[Any], parents: Set[int], attachments: 
             convert = converter(kind)
         except TypeError:
             return f"value of type '{type_name(kind)}' at {{place}}" + _ADVICE
-        obstacle = _find_obstacle(convert(value), path, parents, attachments)
+        try:
+            converted = convert(value)
+        except ArrayError as error:
+            return f"value at {{place}}: {error}"
+        obstacle = _find_obstacle(converted, path, parents, attachments)
     elif isinstance(value, dict) and _refers(value, attachments):
         obstacle = f"{value} at {{place}} would refer to binary data of the message; use another key"
+    elif attachments and isinstance(value, dict) and has_form(value) and isinstance(value["$array"], _BINARY):
+        obstacle = "{place} would pass for an array; use skep.array(), or another key than $array"
     elif isinstance(value, dict):
         obstacle = _key_obstacle(value) or _first_obstacle(value.items(), path, parents, attachments)
     else:
@@ -234,20 +273,45 @@ def _key_obstacle(mapping: Dict[Any, Any]) -> Optional[str]:
     return None
 
 
-def _refers(value: Dict[Any, Any], attachments: int) -> bool:
-    """Returns True if the dict stands for one of so many attachments, as {"$attachment": 0} does."""
-    if len(value) != 1:
+def _refers(value: Any, attachments: int) -> bool:
+    """Returns True if a dict stands for one of so many attachments, as {"$attachment": 0} does."""
+    if not isinstance(value, dict) or len(value) != 1:
         return False
     index = dict.get(value, "$attachment")
     return isinstance(index, int) and not isinstance(index, bool) and 0 <= index < attachments
 
 
-def with_attachments(value: Any, attachments: Sequence[Any]) -> Any:
-    """Returns the value with attachments in the places of their placeholders, such as {"$attachment": 0}."""
+def with_attachments(value: Any, attachments: Sequence[Any], path: Tuple[Any, ...] = ("result",)) -> Any:
+    """Returns the value with attachments and arrays in the places of their forms, such as {"$attachment": 0}.
+
+    Raises ArrayError for a malformed array. `path` begins with the name of the value.
+    """
+    return _with_attached(value, attachments, path, attachments.__getitem__)
+
+
+def with_arrays(args: Dict[str, Any], names: Any, attachments: Sequence[memoryview]) -> Dict[str, Any]:
+    """Returns the arguments of a call with arrays in the arguments of these names.
+
+    Other data of the same form, and references to attachments, stay data. Raises ArrayError for a malformed array.
+    """
+    if type(names) is not list:
+        raise ArrayError(f"`arrays` must be a list of the names of arguments, not {names!r}")
+    return {
+        name: _with_attached(value, attachments, (name,), None) if name in names else value
+        for name, value in args.items()
+    }
+
+
+def _with_attached(
+    value: Any, attachments: Sequence[Any], path: Tuple[Any, ...], resolve: Optional[Callable[[int], Any]]
+) -> Any:
     if type(value) is list:
-        return [with_attachments(item, attachments) for item in value]
+        return [_with_attached(item, attachments, (*path, index), resolve) for index, item in enumerate(value)]
     if type(value) is not dict:
         return value
-    if _refers(value, len(attachments)):
-        return attachments[value["$attachment"]]
-    return {key: with_attachments(item, attachments) for key, item in value.items()}
+    if resolve is not None and _refers(value, len(attachments)):
+        return resolve(value["$attachment"])
+    if has_form(value) and _refers(value["$array"], len(attachments)):
+        data = memoryview(attachments[value["$array"]["$attachment"]])
+        return from_form(value, data, path)
+    return {key: _with_attached(item, attachments, (*path, key), resolve) for key, item in value.items()}

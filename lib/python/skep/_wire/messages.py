@@ -1,11 +1,11 @@
 """The messages of a worker, within the limits of its host."""
 
 import json
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple, Union
 
-from .._process.diagnostics import error_text, type_name, user_traceback
+from .._process.diagnostics import error_text, type_name, user_traceback, write_to_stderr
 from .channel import frame_length
-from .conversion import ResultEncoder
+from .conversion import ARRAY_BEGIN, ResultEncoder
 from .errors import CallError, Error, ResultTooLarge, UnserializableResult, validate_code
 from .json_rules import Rules
 from .protocol import Limits
@@ -23,6 +23,18 @@ _DATA = b',"data":'
 _RESULT = b'{"type":"result","id":%d%b,"value":'
 _CHUNK = b'{"type":"chunk","id":%d%b,"value":'
 
+# In a message with arrays, the first attachment begins at a multiple of so many bytes from the begin of the frame: then
+# the host can use large arrays in place.
+_ALIGNMENT = 16
+_HEADER_SIZE = 8
+
+# Beyond so many numbers in a list, arrays are worth an advice. A number and its comma take two bytes or more.
+_MANY_NUMBERS = 100_000
+_MANY_NUMBERS_TEXT = 2 * _MANY_NUMBERS
+_MANY_COMMAS = b"," * _MANY_NUMBERS
+_NUMBER_CHARACTERS = b"0123456789+-.eE[]"
+_advised_commands: Set[str] = set()
+
 
 class Answers:
     """Makes answers to calls that a host with these limits accepts."""
@@ -31,6 +43,7 @@ class Answers:
         self._limits = limits
         self._encoder = ResultEncoder(Rules(limits))
         self._length_limit = min(limits.json_bytes, limits.frame_bytes - frame_length(()))
+        self._unchecked_length = min(self._length_limit, _MANY_NUMBERS_TEXT)
         # The cost of a text in the host's memory is its bytes and little more.
         self._error_limit = min(self._length_limit, limits.tree_bytes - _ERROR_OVERHEAD)
 
@@ -44,9 +57,14 @@ class Answers:
 
     def _value(self, head: bytes, call_id: int, command: str, value: Any) -> Answer:
         text, attachments = self._encoder.encode(value, command)
-        body = head % (call_id, attachment_lengths(attachments) if attachments else b""), text, b"}"
-        if frame_length(body, attachments) > self._length_limit:
+        if attachments:
+            head %= call_id, attachment_lengths(attachments)
+            body = head, text, _aligning_end(len(head) + len(text)) if ARRAY_BEGIN in text else b"}"
+        else:
+            body = head % (call_id, b""), text, b"}"
+        if frame_length(body, attachments) > self._unchecked_length:
             self._check_size(body, attachments, command)
+            _advise_arrays(text, command)
         return body, attachments
 
     def error(self, call_id: int, error: BaseException) -> Answer:
@@ -86,7 +104,7 @@ class Answers:
             data = getattr(error, "data", None)
             if data is None:
                 return b"", ""
-            text, attachments = ResultEncoder(Rules(limits, "data")).encode(data, "error")
+            text, attachments = ResultEncoder(Rules(limits, "data"), lists_arrays=True).encode(data, "error")
         except UnserializableResult as refusal:
             return b"", refusal.reason
         except Exception as failure:  # of a to_dict(), say
@@ -107,6 +125,23 @@ class Answers:
         if size > limit:
             reason = f"result takes {size} bytes of JSON; the limit is {limit} bytes"
             raise UnserializableResult(command, reason)
+
+
+def _aligning_end(length: int) -> bytes:
+    """Returns the end of a message, after so many bytes of JSON, with spaces that align the attachments."""
+    return b"}".rjust(1 + -(_HEADER_SIZE + length + 1) % _ALIGNMENT)
+
+
+def _advise_arrays(text: bytes, command: str) -> None:
+    """Reports a command that sends many numbers as text, once."""
+    if len(text) <= _MANY_NUMBERS_TEXT or command in _advised_commands:
+        return
+    if _MANY_COMMAS in text.translate(None, _NUMBER_CHARACTERS):
+        _advised_commands.add(command)
+        write_to_stderr(
+            f"skep: command '{command}' returns a list of more than {_MANY_NUMBERS:,} numbers, which travel as text. "
+            "Return a numpy array or skep.array(...) instead: its bytes travel beside the JSON\n"
+        )
 
 
 def encode(message: Union[Dict[str, Any], str]) -> bytes:
