@@ -190,14 +190,16 @@ std::string cause_of_end(const error_info& info) {
 std::string compose(errc code, const error_info& info) {
     constexpr std::size_t usual_length = 256;
     const auto [what, advice] = explain(code);
+    const bool has_detail = !info.detail.empty() && info.detail != what;
+    const bool has_own_advice = has_detail && code == errc::timeout;
     std::string text;
     text.reserve(usual_length);
     text += what;
-    if (!info.detail.empty() && info.detail != what) {
+    if (has_detail) {
         text += ": " + info.detail;
     }
     text += remote_story(code, info);
-    if (*advice != '\0') {
+    if (*advice != '\0' && !has_own_advice) {
         text.append("; ").append(advice);
     }
     append_facts(text, info);
@@ -212,7 +214,6 @@ std::string compose(errc code, const error_info& info) {
         text += "\n  stacks of the worker before it was ended:\n" + indented(info.stacks);
     }
     if (!info.output_tail.empty() && info.stacks.empty()) { // the stacks were printed last
-
         text += "\n  last output of the worker:\n" + indented(info.output_tail);
     }
     return text;

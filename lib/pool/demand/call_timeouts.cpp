@@ -24,12 +24,14 @@ time_point next_check(const call& running_call) {
 void call_timeouts::on_due(call& due_call, const supply_outlook& supply) {
     switch (due_call.state) {
     case call_state::queued: fail_waiting(due_call, supply); break;
-    case call_state::delayed: open_.fail(due_call, errc::timeout); break;
+    case call_state::delayed:
+        open_.fail(due_call, errc::timeout, with_detail(timeout_detail(facts_of(due_call, supply.shortage))));
+        break;
     case call_state::running:
         if (due_call.deadline > context_.now()) {
             check_quiet(due_call);
         } else {
-            time_out(due_call);
+            time_out(due_call, with_detail(timeout_detail(facts_of(due_call, {}))));
         }
         break;
     case call_state::abandoned: check_overdue(due_call); break;
@@ -45,6 +47,7 @@ void call_timeouts::fail_waiting(call& waiting_call, const supply_outlook& suppl
         code = errc::no_worker;
     } else if (waiting_call.deadline <= context_.now()) {
         code = errc::timeout;
+        info = with_detail(timeout_detail(facts_of(waiting_call, supply.shortage)));
     } else if (info.detail.empty()) {
         info.detail = waiting_call.is_leased() ? "the lease's other calls held its places; raise "
                       : waiting_call.slot      ? "the worker of its session was busy; raise "
@@ -52,6 +55,25 @@ void call_timeouts::fail_waiting(call& waiting_call, const supply_outlook& suppl
         info.detail += "queue.timeout or the request's queue_timeout";
     }
     open_.leave_queue(waiting_call, code, std::move(info));
+}
+
+late_call call_timeouts::facts_of(const call& due_call, std::string shortage) const {
+    using enum late_call::position;
+    const bool is_running = due_call.state == call_state::running;
+    late_call facts;
+    facts.where = is_running && due_call.assigned_worker->calls().is_pipelined(due_call) ? pipelined
+                  : is_running                                                           ? running
+                  : due_call.state == call_state::delayed                                ? delayed
+                  : due_call.is_leased()                                                 ? queued_in_lease
+                  : due_call.slot                                                        ? queued_for_session
+                                                                                         : queued;
+    facts.was_lost = due_call.attempts > (is_running ? 1 : 0);
+    facts.shortage = std::move(shortage);
+    if (is_running) {
+        facts.wait_time = due_call.dispatched - due_call.submitted;
+        facts.run_time = context_.now() - due_call.dispatched;
+    }
+    return facts;
 }
 
 void call_timeouts::time_out(call& running_call, error_info info) {
@@ -74,7 +96,8 @@ void call_timeouts::check_quiet(call& stream) {
         return;
     }
     time_out(stream, with_detail("no chunk came for " + in_milliseconds(stream.stream->idle_timeout) +
-                                 ", its idle_timeout, though the worker might have sent one"));
+                                 ", its idle_timeout, though the worker might have sent one; yield more "
+                                 "often, or raise the idle_timeout"));
 }
 
 void call_timeouts::check_overdue(call& abandoned_call) {

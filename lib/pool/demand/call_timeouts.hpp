@@ -3,9 +3,11 @@
 
 #pragma once
 
+#include "policy/timeout_detail.hpp"
 #include "pool/demand/open_calls.hpp"
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,7 +40,8 @@ public:
 
 private:
     void fail_waiting(call& waiting_call, const supply_outlook& supply);
-    void time_out(call& running_call, error_info info = {});
+    late_call facts_of(const call& due_call, std::string shortage) const;
+    void time_out(call& running_call, error_info info);
     void check_quiet(call& stream);
     void check_overdue(call& abandoned_call);
 

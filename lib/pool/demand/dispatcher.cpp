@@ -16,6 +16,17 @@
 
 namespace skep {
 
+namespace {
+
+error_info why_refused(errc code) {
+    return with_detail(code == errc::timeout
+                           ? "it never ran: its deadline had passed before the call was made; give the call "
+                             "more time, or make it sooner"
+                           : "");
+}
+
+} // namespace
+
 dispatcher::dispatcher(const worker_surroundings& surroundings)
     : config_(surroundings.config),
       context_(surroundings.context),
@@ -53,7 +64,7 @@ void dispatcher::accept(call& new_call) {
     facts.is_expired = new_call.deadline <= new_call.submitted;
     facts.is_poisonous = losses_.is_poison(new_call, new_call.submitted);
     if (const auto refusal = refusal_of(facts)) {
-        open_.fail(new_call, *refusal);
+        open_.fail(new_call, *refusal, why_refused(*refusal));
         return;
     }
     place(new_call);
