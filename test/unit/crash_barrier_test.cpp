@@ -345,6 +345,17 @@ BOOST_AUTO_TEST_CASE(an_input_that_takes_too_much_memory_of_worker_after_worker_
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_call_that_takes_the_memory_of_the_machine_is_not_advised_to_be_idempotent) {
+    running_pool pool(fake_config(3));
+    const auto call = pool.execute(request("load"));
+    pool.worker(0).take_call();
+    pool.worker(0).oom_killed = true;
+    crash_worker(pool, 0, exit_status::signalled(SIGKILL));
+    BOOST_TEST(call->code() == errc::worker_lost);
+    check_mentions(call->text(), "run fewer workers or give them more memory if the call needs that much");
+    BOOST_TEST(call->text().find("idempotent") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_leak_blames_nobody) {
     auto config = fake_config(1);
     config.recycle.hard_memory = 100u << 20;

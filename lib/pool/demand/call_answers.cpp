@@ -13,12 +13,14 @@ namespace skep {
 namespace {
 
 /// Returns advice for the caller of a call that was lost with its worker and may have begun there. A call
-/// that took too much memory would take too much from the next worker, too.
+/// that took too much memory would take too much from the next worker, too: it is not to be sent again.
 const char* why_not_again(const call& lost_call, const worker& leaver, bool may_go_elsewhere,
                           bool budget_is_spent) {
     return budget_is_spent ? "; not retried, as too many calls were of late"
            : leaver.life().leaves_for(departure_cause::memory_limit)
                ? "; raise recycle.hard_memory if the call needs that much"
+           : leaver.life().process().verdict.kind == exit_class::out_of_memory
+               ? "; run fewer workers or give them more memory if the call needs that much"
            : !may_go_elsewhere           ? "; it is bound to that worker"
            : !lost_call.req.idempotent() ? "; mark the request idempotent if it may be sent again"
            : lost_call.stream != nullptr && lost_call.stream->has_begun
