@@ -35,7 +35,7 @@ struct error_info {
     exit_class exit_kind{};          ///< class of the worker's end
     std::string exit_evidence;       ///< evidence for exit_kind
     std::string stacks;              ///< stacks of a frozen worker, taken before its end (at most 4 KiB)
-    std::string output_tail;         ///< the worker's last lines on stdout and stderr (at most 4 KiB)
+    std::string output_tail;         ///< the worker's last output: see output_options::tail_bytes
     duration wait_time{};            ///< time that the call waited in the queue
     std::size_t queue_depth = 0;     ///< calls and checkouts in the queue at the time of failure
     std::size_t running_calls = 0;   ///< calls at workers at the time of failure

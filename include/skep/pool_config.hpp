@@ -172,8 +172,11 @@ using output_handler = std::function<void(const output_line&)>;
 struct output_options {
     std::size_t line_bytes = 8192; ///< longer lines are cut into pieces of this size, 80..1 MiB
     std::size_t lines_per_second =
-        1000;                      ///< per worker; more are dropped and counted, 0..1,000,000; 0 = drop all
-    std::size_t tail_bytes = 4096; ///< bytes kept per worker for error messages, 0..1 MiB
+        1000; ///< per worker; more are dropped and counted, 0..1,000,000; 0 = drop all
+    /// Bytes of a worker's last output that errors and events quote, 0..1 MiB; 0 = none. The account of a
+    /// fatal error of Python, with the stacks of all threads, may exceed this limit: up to 16 KiB of the
+    /// account are quoted, with at most 1 KiB of the output before it.
+    std::size_t tail_bytes = 4096;
 
     /// Called for each line on the pool's strand; must not block; exceptions are logged. Empty: lines go to
     /// the log; see log_record.

@@ -68,9 +68,14 @@ std::vector<std::string> lines_of(std::string_view text) {
 }
 
 /// Returns true for an empty line, and for a line of source or of a stack: such lines may contain any word.
+/// Includes the lines that faulthandler prints beside the frames.
 bool is_stack(const std::string& line) {
-    return line.find_first_not_of(" \t\r") == std::string::npos || line.starts_with("    ") ||
-           line.starts_with("  file \"") || line.starts_with("frame #");
+    static constexpr std::array<std::string_view, 7> beginnings{
+        "    ",      "  file \"",      "  binary file \"",  "frame #",
+        "thread 0x", "current thread", "extension modules:"};
+    return line.find_first_not_of(" \t\r") == std::string::npos ||
+           std::any_of(beginnings.begin(), beginnings.end(),
+                       [&](std::string_view each) { return line.starts_with(each); });
 }
 
 /// Returns true if the line begins the account of a fatal error; the whole account is about that error.

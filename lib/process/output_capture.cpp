@@ -4,11 +4,13 @@
 #include "process/output_capture.hpp"
 
 #include "core/clock.hpp"
+#include "policy/last_output.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <unistd.h>
@@ -25,6 +27,7 @@ constexpr std::size_t bytes_per_second = 64u << 20;
 constexpr std::size_t cost_of_line = 64;
 constexpr std::size_t read_size = 64u << 10;
 constexpr std::size_t redraws_per_second = 10;
+constexpr std::size_t least_trimmed = 4096;
 
 // Limit per stream and drain: the maximum size of a pipe, unless root has raised it.
 constexpr std::size_t most_drained = 1u << 20;
@@ -161,15 +164,17 @@ void output_capture::keep_tail(std::string_view text) {
     }
 }
 
+/// Trims only now and then, because each trim reads and moves the whole tail.
 void output_capture::append_to_tail(std::string_view text) {
-    if (text.size() >= options_.tail_bytes) {
-        tail_.assign(text.substr(text.size() - options_.tail_bytes));
-        return;
-    }
-    if (tail_.size() + text.size() > options_.tail_bytes) {
-        tail_.erase(0, tail_.size() + text.size() - options_.tail_bytes);
-    }
     tail_.append(text);
+    if (tail_.size() > trim_at_) {
+        tail_.erase(0, surplus_of(tail_, options_.tail_bytes));
+        trim_at_ = tail_.size() + std::max(least_trimmed, options_.tail_bytes / 2);
+    }
+}
+
+std::string output_capture::tail() const {
+    return tail_.substr(surplus_of(tail_, options_.tail_bytes));
 }
 
 void output_capture::add_to_tail(std::string_view text) noexcept {

@@ -9,6 +9,7 @@
 #include "process/line_splitter.hpp"
 #include <skep/pool_config.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -37,7 +38,8 @@ public:
     /// Handles a read that failed for lack of memory: reports the failure as a line of output, and closes.
     void break_off();
 
-    const std::string& tail() const noexcept { return tail_; }
+    /// Returns the last output_options::tail_bytes of the output, or more: see surplus_of().
+    std::string tail() const;
 
     /// Appends `text` to the tail as if the worker had printed it, without forwarding it.
     void add_to_tail(std::string_view text) noexcept;
@@ -73,6 +75,7 @@ private:
     rate_limit rate_;
     rate_limit redraws_;
     std::string tail_;
+    std::size_t trim_at_ = 0;
     std::uint64_t dropped_ = 0;
     bool closed_ = false;
 };

@@ -4,6 +4,7 @@
 #include "worker/worker.hpp"
 
 #include "core/text.hpp"
+#include "policy/last_output.hpp"
 #include "wire/host_messages.hpp"
 #include "wire/protocol_violation.hpp"
 
@@ -401,10 +402,16 @@ error_info worker::describe() const {
     info.exit_evidence = core_.life.process().verdict.evidence;
     info.stacks = to_utf8(stacks_);
     info.detail = core_.life.departure() ? core_.life.departure()->detail : std::string();
-    if (core_.process) {
-        info.output_tail = to_utf8(core_.process->output_tail());
-    }
+    info.output_tail = last_output();
     return info;
+}
+
+std::string worker::last_output() const {
+    return core_.process ? to_utf8(quoted_output(core_.process->output_tail())) : std::string();
+}
+
+std::string worker::fatal_error() const {
+    return core_.process ? to_utf8(fatal_error_in(core_.process->output_tail())) : std::string();
 }
 
 } // namespace skep

@@ -114,6 +114,11 @@ public:
     /// Returns the known facts about the worker's end, as the base of an error.
     error_info describe() const;
 
+    /// Return the end of the worker's output: as far as an error quotes it; and the account of a fatal error
+    /// in it, empty without one.
+    std::string last_output() const;
+    std::string fatal_error() const;
+
 private:
     /// The facts known at the start.
     struct origin {

@@ -268,4 +268,17 @@ BOOST_AUTO_TEST_CASE(hostile_last_words_are_survived_and_not_repeated) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(the_stacks_of_faulthandler_hide_no_cause_and_are_none) {
+    std::string stacks = "Fatal Python error: Aborted\n\n";
+    for (int i = 0; i < 20; ++i) {
+        stacks += "Thread 0x00007f (most recent call first):\n  File \"/srv/cuda error.py\", line 1 in f\n\n";
+    }
+    stacks += "Current thread 0x00007f (most recent call first):\n  File \"worker.py\", line 2 in g\n\n"
+              "Extension modules: cuda, errors (total: 2)\n";
+    const auto cause = "terminate called after throwing an instance of 'std::bad_alloc'\n"
+                       "  what():  std::bad_alloc\n";
+    BOOST_TEST(class_of_words(cause + stacks, exit_status::signalled(SIGABRT)) == out_of_memory);
+    BOOST_TEST(class_of_words(stacks, exit_status::signalled(SIGABRT)) == exit_class::abort);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -100,6 +100,31 @@ BOOST_AUTO_TEST_CASE(one_that_is_not_idempotent_fails_with_the_whole_story) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(the_stacks_of_a_fatal_error_are_quoted_whole) {
+    running_pool pool(fake_config());
+    std::string stack =
+        "Fatal Python error: Segmentation fault\n\nCurrent thread 0x7f (most recent call first):";
+    for (int i = 0; i < 100; ++i) {
+        stack +=
+            "\n  File \"/srv/models/worker.py\", line " + std::to_string(i) + " in f" + std::to_string(i);
+    }
+    pool.worker(0).last_words = stack;
+    const auto call = pool.execute(request("work"));
+    crash_worker(pool, 0, exit_status::signalled(SIGSEGV));
+    BOOST_TEST(call->code() == errc::worker_lost);
+    BOOST_TEST(call->info().output_tail == stack);
+    check_mentions(call->text(), "last output of the worker:\n    Fatal Python error: Segmentation fault\n");
+    check_mentions(call->text(), "line 99 in f99");
+}
+
+BOOST_AUTO_TEST_CASE(output_that_only_looks_like_a_fatal_error_is_quoted_within_a_limit) {
+    running_pool pool(fake_config());
+    pool.worker(0).last_words = "Fatal Python error: " + std::string(100'000, 'x');
+    const auto call = pool.execute(request("work"));
+    crash_worker(pool, 0, exit_status::signalled(SIGSEGV));
+    BOOST_TEST(call->text().size() < 20'000u);
+}
+
 BOOST_AUTO_TEST_CASE(a_signal_is_named_with_its_likely_cause) {
     running_pool pool(fake_config());
     const auto call = pool.execute(request("work"));

@@ -10,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <array>
 #include <fcntl.h>
 #include <optional>
@@ -129,7 +130,7 @@ public:
 
     void pass(duration time) { time_.advance(time); }
     const std::vector<std::string>& lines() const { return lines_; }
-    const std::string& tail() const { return capture_->tail(); }
+    std::string tail() const { return capture_->tail(); }
     std::uint64_t lines_dropped() const { return capture_->lines_dropped(); }
 
 private:
@@ -184,6 +185,36 @@ BOOST_AUTO_TEST_CASE(a_progress_bar_that_is_redrawn_all_the_time_costs_few_lines
     worker.print("\nlost\r\n");
     BOOST_TEST((lines(worker.lines().end() - 2, worker.lines().end()) == lines{"4999", "lost"}));
     BOOST_TEST(worker.lines_dropped() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_the_output_is_kept_to_the_byte) {
+    printer worker;
+    std::string text;
+    for (int i = 0; i < 3000; ++i) {
+        const auto line = "line " + std::to_string(i) + "\n";
+        text += line;
+        worker.print(line);
+        if (i % 100 == 99) {
+            const auto limit = std::min<std::size_t>(text.size(), output_options().tail_bytes);
+            BOOST_TEST(worker.tail() == text.substr(text.size() - limit));
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_account_of_a_fatal_error_is_kept_beyond_the_limit) {
+    printer worker;
+    worker.print(std::string(10'000, 'x') + "\n");
+    std::string account = "Fatal Python error: Segmentation fault\n";
+    for (int i = 0; i < 1000; ++i) {
+        account += "  File \"worker.py\", line " + std::to_string(i) + "\n";
+    }
+    for (std::size_t at = 0; at < account.size(); at += 10) { // as faulthandler writes it
+        worker.print(account.substr(at, 10));
+    }
+    BOOST_TEST(worker.tail().ends_with(account));
+    worker.print(std::string(35'000, 'y'));
+    worker.print(std::string(35'000, 'y'));
+    BOOST_TEST(worker.tail() == std::string(output_options().tail_bytes, 'y'));
 }
 
 BOOST_AUTO_TEST_CASE(lines_of_another_system_are_lines_of_text) {
