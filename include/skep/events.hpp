@@ -5,6 +5,7 @@
 
 #include <skep/export.hpp>
 #include <skep/time.hpp>
+#include <skep/unanswered_calls.hpp>
 #include <skep/worker_id.hpp>
 #include <skep/worker_state.hpp>
 
@@ -21,7 +22,8 @@
 namespace skep {
 
 /// Events of a pool, one struct per kind: see event_bus. Events hold no arguments, results or environments.
-/// Output of a worker is in worker_printed; `reason` or `problem` of another event may quote its last lines.
+/// Output of a worker is in worker_printed; `output_tail`, `reason` or `problem` of another event may quote
+/// its last lines.
 /// A member without a value is empty, for example `worker` of a call that has not been sent to a worker yet.
 /// The following members mean the same in all events:
 ///
@@ -73,9 +75,14 @@ struct worker_terminated {
     duration lifetime{};     ///< since the pool requested the worker
     std::uint64_t calls = 0; ///< calls that the worker answered
     std::string reason;
-    bool planned = false;   ///< true: the worker was told to end, and had no fault
-    worker_state outcome{}; ///< stopped, finished, failed or killed
-    std::string status;     ///< exit status of the process, as text
+    bool planned = false;        ///< true: the worker was told to end, and had no fault
+    worker_state outcome{};      ///< stopped, finished, failed or killed
+    std::string status;          ///< exit status of the process, as text
+    unanswered_calls unanswered; ///< the calls that the worker had at its end; not in JSON if there are none
+
+    /// The worker's last output, as in error_info::output_tail, if the worker was lost: it ended by itself,
+    /// froze, broke the protocol or did not come up.
+    std::string output_tail;
 };
 
 /// A health probe of a worker ended.
@@ -403,7 +410,9 @@ struct lease_leaked {
 BOOST_DESCRIBE_STRUCT(worker_transition, (), (worker, from, to, reason, time_in_state, code, metadata))
 BOOST_DESCRIBE_STRUCT(worker_spawned, (), (worker, pid, start_time))
 BOOST_DESCRIBE_STRUCT(worker_ready, (), (worker, pid, start_time))
-BOOST_DESCRIBE_STRUCT(worker_terminated, (), (worker, pid, lifetime, calls, reason, planned, outcome, status))
+BOOST_DESCRIBE_STRUCT(worker_terminated, (),
+                      (worker, pid, lifetime, calls, reason, planned, outcome, status, unanswered,
+                       output_tail))
 BOOST_DESCRIBE_STRUCT(worker_health_check, (), (worker, probe_time, passed, complaint))
 BOOST_DESCRIBE_STRUCT(worker_recycled, (), (worker, reason))
 BOOST_DESCRIBE_STRUCT(worker_tainted, (), (worker, exit))

@@ -49,7 +49,8 @@ struct log_record {
     std::string logger; ///< name of the worker's own logger; "stdout" or "stderr" for a line
 
     /// The message. Of a worker: as the worker has written it, control characters and ill-formed UTF-8
-    /// included. log_line() escapes these.
+    /// included. log_line() escapes these. Of the pool about a crash: the lines after the first are the
+    /// worker's account of it, with the stacks.
     std::string text;
 };
 

@@ -6,6 +6,7 @@
 #include <skep/exit_status.hpp>
 #include <skep/export.hpp>
 #include <skep/time.hpp>
+#include <skep/unanswered_calls.hpp>
 #include <skep/worker_id.hpp>
 #include <skep/worker_state.hpp>
 
@@ -41,6 +42,7 @@ struct worker_exit {
     worker_state state = worker_state::stopped; ///< its terminal state
     exit_status status;                         ///< how its process ended
     std::vector<stage_reached> stages;          ///< every stage that was reached, in order
+    unanswered_calls unanswered;                ///< the calls that it had at its end
 
     /// Returns the last stage that was needed.
     stop_stage stage() const noexcept { return stages.empty() ? stop_stage::none : stages.back().stage; }

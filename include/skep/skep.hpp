@@ -50,6 +50,7 @@
 #include <skep/tensor_view.hpp>
 #include <skep/time.hpp>
 #include <skep/tool.hpp>
+#include <skep/unanswered_calls.hpp>
 #include <skep/until.hpp>
 #include <skep/value_as.hpp>
 #include <skep/worker_id.hpp>

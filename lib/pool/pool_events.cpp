@@ -3,6 +3,8 @@
 
 #include "pool/pool_events.hpp"
 
+#include "core/visible_text.hpp"
+
 #include <boost/asio/post.hpp>
 
 #include <utility>
@@ -18,6 +20,18 @@ const char* text_of(condition_changed::change kind) noexcept {
     case condition_changed::change::restored: return "restored: it passed its health check";
     }
     return "changed";
+}
+
+/// Returns the calls that the worker has or had, as the end of a sentence; empty without calls.
+std::string calls_of(const worker& subject) {
+    const auto calls = subject.calls().unanswered();
+    std::string text;
+    for (const auto& each : calls.named) {
+        text += (text.empty() ? "; its calls: '" : ", '") + visible(each.command) + "' [" +
+                visible(each.correlation_id) + "]";
+    }
+    const auto more = calls.count - calls.named.size();
+    return more == 0 ? text : text + " and " + std::to_string(more) + " more";
 }
 
 } // namespace
@@ -83,9 +97,10 @@ void pool_events::apply(worker& subject, const room_changed&) {
 }
 
 void pool_events::apply(worker& subject, const went_wrong& fact) {
-    const auto log_recovery = [&](log_level level, const char* event_text) {
+    const auto log_recovery = [&](log_level level, const char* event_text, const std::string& calls = {}) {
         parts_.log(
-            level, [&] { return to_string(subject.id()) + event_text + fact.detail; }, subject_of(subject));
+            level, [&] { return to_string(subject.id()) + event_text + fact.detail + calls; },
+            subject_of(subject));
     };
     switch (fact.action) {
     case recovery_action::degrade: log_recovery(log_level::warning, " is degraded: "); break;
@@ -95,7 +110,7 @@ void pool_events::apply(worker& subject, const went_wrong& fact) {
         if (fact.cause == departure_cause::failed_probes) {
             parts_.supervision.on_unhealthy();
         }
-        log_recovery(log_level::warning, " is replaced: ");
+        log_recovery(log_level::warning, " is replaced: ", calls_of(subject));
         break;
     }
 }
@@ -175,7 +190,9 @@ void pool_events::publish_end(const worker& ended_worker) const {
                                          kind_of(why.cause) == departure_kind::plan,
                                          life.state(),
                                          life.process().exists() ? to_string(life.process().status)
-                                                                 : std::string()};
+                                                                 : std::string(),
+                                         ended_worker.calls().unanswered(),
+                                         life.is_lost() ? ended_worker.last_output() : std::string()};
     });
 }
 
@@ -192,10 +209,12 @@ void pool_events::log_end(const worker& ended_worker) const {
         if (life.is_lost()) {
             text += ": " + life.departure()->detail;
         }
-        text += repeated_output;
-        return is_held
-                   ? text + "; pid " + std::to_string(life.process().pid) + " does not end even after SIGKILL"
-                   : text;
+        text += repeated_output + calls_of(ended_worker);
+        if (is_held) {
+            text += "; pid " + std::to_string(life.process().pid) + " does not end even after SIGKILL";
+        }
+        const auto account = life.is_lost() ? ended_worker.fatal_error() : std::string();
+        return account.empty() ? text : text + '\n' + visible(account, line_feeds::keep);
     };
     parts_.log(level, describe, subject_of(ended_worker));
 }

@@ -4,11 +4,13 @@
 #include <skep/events.hpp>
 
 #include <boost/describe/members.hpp>
+#include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
 #include <boost/mp11/algorithm.hpp>
 
 #include <chrono>
 #include <type_traits>
+#include <utility>
 
 namespace skep {
 
@@ -43,6 +45,17 @@ void put(json::object& target, std::string_view name, worker_state value) {
 
 void put(json::object& target, std::string_view name, transition_reason value) {
     target[name] = to_string(value);
+}
+
+void put(json::object& target, std::string_view name, const unanswered_calls& value) {
+    if (value.count == 0) {
+        return;
+    }
+    json::array named;
+    for (const auto& each : value.named) {
+        named.push_back({{"command", each.command}, {"correlation_id", each.correlation_id}});
+    }
+    target[name] = {{"count", value.count}, {"named", std::move(named)}};
 }
 
 template <class T>

@@ -171,7 +171,12 @@ private:
 /// Returns the way the worker ended. Precondition: the worker has ended.
 inline worker_exit exit_of(const worker& one) {
     const auto& life = one.life();
-    return {one.id(), life.process().pid, life.state(), life.process().status, life.ending().stages()};
+    return {one.id(),
+            life.process().pid,
+            life.state(),
+            life.process().status,
+            life.ending().stages(),
+            one.calls().unanswered()};
 }
 
 /// Returns the subject of log messages about the worker.

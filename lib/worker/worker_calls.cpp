@@ -11,6 +11,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <new>
 
 namespace skep {
 
@@ -21,6 +22,9 @@ constexpr std::size_t batch_bytes = 1500;
 
 // Beyond this many concurrent calls, output lines are not attributed, to limit the cost.
 constexpr std::size_t most_listed = 64;
+
+// Beyond this many calls at the end of a worker, the rest is counted.
+constexpr std::size_t most_named = 16;
 
 /// Returns a prefix that very likely differs between workers.
 std::string make_correlation(double chance) {
@@ -192,9 +196,32 @@ void worker_calls::lose() {
     if (core_.link) {
         core_.link->data().stop_sending(); // calls returned as unsent must not be sent later
     }
-    const bool was_alone = std::min(may_have_begun, load()) == 1;
-    loss_ = {may_have_begun, was_alone && is_end_by_call()};
+    const auto begun = std::min(may_have_begun, load());
+    record_lost(begun);
+    loss_ = {may_have_begun, begun == 1 && is_end_by_call()};
     core_.announce(calls_lost{});
+}
+
+/// The end counts more than the names of the calls: these may lack memory.
+void worker_calls::record_lost(std::size_t count) noexcept {
+    if (count > 0) { // else the calls were lost before
+        try {
+            lost_calls_ = name_first(count);
+        } catch (const std::bad_alloc&) {}
+    }
+}
+
+unanswered_calls worker_calls::unanswered() const {
+    return loss_ ? lost_calls_ : name_first(std::min(load(), capacity()));
+}
+
+unanswered_calls worker_calls::name_first(std::size_t count) const {
+    unanswered_calls calls;
+    calls.count = count;
+    for_each(std::min(count, most_named), [&](const call& each) {
+        calls.named.push_back({each.req.command(), correlation_id_of(each)});
+    });
+    return calls;
 }
 
 /// Returns true if the worker ended in a way that a single call can cause.

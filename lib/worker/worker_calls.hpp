@@ -6,6 +6,7 @@
 #include "worker/call_table.hpp"
 #include "worker/tool_runner.hpp"
 #include "worker/worker_core.hpp"
+#include <skep/unanswered_calls.hpp>
 
 #include <optional>
 #include <string>
@@ -86,6 +87,9 @@ public:
     reply reply_to(const call& answered_call, result_message& answer, time_point now) const;
     error_info failure_of(const call& answered_call, error_message& answer) const;
 
+    /// Returns the calls that the worker may have begun and has not answered: now, or when they were lost.
+    unanswered_calls unanswered() const;
+
     /// Takes a call that gets no answer, last sent first. For use after calls_lost.
     std::optional<lost_call_notice> take_lost();
 
@@ -127,6 +131,8 @@ private:
 
     /// Ends all calls without an answer.
     void lose();
+    void record_lost(std::size_t count) noexcept;
+    unanswered_calls name_first(std::size_t count) const;
     bool is_end_by_call() const noexcept;
 
     worker_core& core_;
@@ -136,6 +142,7 @@ private:
     std::uint64_t errors_ = 0;
     time_point last_assigned_;
     std::optional<loss> loss_;
+    unanswered_calls lost_calls_; ///< at the first loss
 };
 
 } // namespace skep

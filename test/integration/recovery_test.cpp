@@ -3,6 +3,7 @@
 
 // Cancelled, overdue, frozen and killed workers, and what they have started.
 
+#include "support/log_capture.hpp"
 #include "support/run.hpp"
 
 #include <csignal>
@@ -292,6 +293,63 @@ BOOST_AUTO_TEST_CASE(what_a_worker_has_started_dies_at_shutdown) {
         const bool gone = co_await is_gone(grandchild);
         BOOST_TEST(gone);
     });
+}
+
+BOOST_AUTO_TEST_CASE(a_crash_says_in_which_function) {
+    const scratch_folder folder;
+    const auto script = write_file(folder / "worker_with_a_long_name_that_fills_the_stack.py", R"(
+import ctypes, sys, threading, time
+import skep
+
+worker = skep.Worker()
+
+@worker.command
+def work(depth):
+    for each in ("first", "second"):
+        threading.Thread(target=time.sleep, args=(600,), name=each, daemon=True).start()
+    print("noise\n" * 2000, file=sys.stderr, flush=True)
+    descend(depth)
+
+def descend(depth):
+    descend(depth - 1) if depth > 0 else read_nothing()
+
+def read_nothing():
+    ctypes.string_at(0)
+
+if __name__ == "__main__":
+    worker.run()
+)");
+    auto config = python_pool("");
+    config.launch.args = {"-X", "faulthandler", script};
+    config.log_level = log_level::warning;
+    config.log_handler = capturing_handler();
+    const log_capture log;
+    with_pool(quick(config), [&](pool& workers) -> asio::awaitable<void> {
+        auto ends = workers.events().subscribe<events::worker_terminated>();
+        request crashing = request("work").arg("depth", 80).correlation_id("c-1");
+        auto calling = workers.execute(std::move(crashing));
+        const auto e = co_await failure_of(std::move(calling));
+        BOOST_TEST(e.kind() == errc::worker_lost);
+        auto ending = ends.next();
+        const auto end = co_await std::move(ending);
+        BOOST_REQUIRE(end);
+        for (const auto& text : {e.info().output_tail, end->output_tail}) {
+            BOOST_TEST(text.size() > 4096u);
+            BOOST_TEST(text.size() < 18'000u, text.size());
+            BOOST_TEST(contains(text, "\nFatal Python error: Segmentation fault\n"), text);
+            BOOST_TEST(contains(text, "in read_nothing\n"), text);
+            BOOST_TEST(contains(text, "in descend\n"), text);
+            BOOST_TEST(contains(text, "in work\n"), text);
+        }
+        BOOST_TEST(contains(e.what(), "in read_nothing"), e.what());
+        BOOST_REQUIRE_EQUAL(end->unanswered.named.size(), 1u);
+        BOOST_TEST(end->unanswered.named[0].command == "work");
+        BOOST_TEST(end->unanswered.named[0].correlation_id == "c-1");
+        const bool healed = co_await is_healed(workers);
+        BOOST_TEST(healed);
+    });
+    BOOST_TEST(log.count("its process ended; its calls: 'work' [c-1]\\nFatal Python error: ") == 1,
+               log.text());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -99,6 +99,48 @@ BOOST_AUTO_TEST_CASE(unavailable_for_a_worker_that_has_not_ended_yet) {
     BOOST_TEST(log.count(text) == 1, log.text());
 }
 
+BOOST_AUTO_TEST_CASE(a_lost_worker_names_its_calls_and_shows_where_it_crashed) {
+    auto config = logging_config();
+    config.capacity = 20;
+    const log_capture log;
+    running_pool pool(config);
+    pool.worker(0).last_words = "loading\nFatal Python error: Aborted\n\nCurrent thread 0x7f (most recent "
+                                "call first):\n  File \"w.py\", line 7 in f\n";
+    for (int i = 0; i < 18; ++i) {
+        pool.execute(request("work").correlation_id("id-" + std::to_string(i)));
+    }
+    crash_worker(pool, 0);
+    const auto text = "default/0#1 failed, exit code 3: its process ended; its calls: 'work' [id-0], 'work' "
+                      "[id-1], ";
+    BOOST_TEST(log.count(text) == 1, log.text());
+    BOOST_TEST(log.count(", 'work' [id-15] and 2 more\\nFatal Python error: Aborted\\n") == 1, log.text());
+    BOOST_TEST(log.count("line 7 in f") == 1, log.text());
+    BOOST_TEST(log.count("loading") == 0, log.text());
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_is_to_be_replaced_for_a_call_names_that_call) {
+    const log_capture log;
+    running_pool pool(logging_config());
+    pool.execute(request("hang").timeout(1s).correlation_id("id"));
+    pool.advance(20s, 100ms);
+    const auto text =
+        "default/0#1 is replaced: it is still at a call given up cancel_grace ago; its calls: 'hang' [id]";
+    BOOST_TEST(log.count(text) == 1, log.text());
+    BOOST_TEST(log.count("default/0#1 killed, signal 15 (Terminated); its calls: 'hang' [id]") +
+                       log.count("default/0#1 stopped, signal 15 (Terminated); its calls: 'hang' [id]") ==
+                   1,
+               log.text());
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_worker_without_calls_says_nothing_of_calls) {
+    const log_capture log;
+    running_pool pool(logging_config());
+    pool.warm_up();
+    crash_worker(pool, 0);
+    BOOST_TEST(log.count("default/0#1 failed, exit code 3: its process ended") == 1, log.text());
+    BOOST_TEST(log.count("its calls") == 0, log.text());
+}
+
 BOOST_AUTO_TEST_CASE(a_shutdown_tells_the_state_of_the_pool) {
     const log_capture log;
     running_pool pool(logging_config(log_level::debug));

@@ -8,6 +8,7 @@
 #include <skep/session_store.hpp>
 
 #include <boost/describe/members.hpp>
+#include <boost/json/serialize.hpp>
 #include <boost/mp11/algorithm.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -156,6 +157,71 @@ BOOST_AUTO_TEST_CASE(a_workers_end_tells_what_ended_it_and_not_why_it_was_to_lea
     pool.shutdown();
     pool.worker(1).exit(exit_status::exited(0));
     BOOST_TEST(pool.all<events::worker_terminated>().back().reason == "asked to stop");
+}
+
+BOOST_AUTO_TEST_CASE(a_workers_end_names_the_calls_that_it_had_and_quotes_its_last_output) {
+    auto config = bare_config();
+    config.capacity = 2;
+    config.pipeline_depth = 1;
+    told_pool pool(config);
+    pool.worker(0).last_words = "Fatal Python error: Segmentation fault\n";
+    pool.execute(request("answered"));
+    pool.serve();
+    pool.execute(request("mine").arg("password", "secret").correlation_id("of-the-user"));
+    const auto generated = pool.execute(request("other"));
+    pool.execute(request("ahead").idempotent(true)); // pipelined: the worker cannot have begun it
+    BOOST_TEST(pool.worker(0).take_calls().size() == 3u);
+    crash_worker(pool, 0);
+    const auto end = pool.one<events::worker_terminated>();
+    BOOST_TEST(end.output_tail == "Fatal Python error: Segmentation fault\n");
+    BOOST_TEST(end.unanswered.count == 2u);
+    BOOST_REQUIRE_EQUAL(end.unanswered.named.size(), 2u);
+    BOOST_TEST(end.unanswered.named[0].command == "mine");
+    BOOST_TEST(end.unanswered.named[0].correlation_id == "of-the-user");
+    BOOST_TEST(end.unanswered.named[1].command == "other");
+    BOOST_TEST(end.unanswered.named[1].correlation_id == generated->info().correlation_id);
+    const auto shown = to_json(end);
+    const boost::json::value expected{
+        {"count", 2},
+        {"named",
+         {{{"command", "mine"}, {"correlation_id", "of-the-user"}},
+          {{"command", "other"}, {"correlation_id", generated->info().correlation_id}}}}};
+    BOOST_TEST(shown.at("unanswered") == expected);
+    BOOST_TEST(boost::json::serialize(shown).find("secret") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(of_many_calls_at_its_end_a_worker_names_the_first) {
+    auto config = bare_config();
+    config.capacity = 100;
+    told_pool pool(config);
+    for (int i = 0; i < 20; ++i) {
+        pool.execute(request("c" + std::to_string(i)));
+    }
+    crash_worker(pool, 0);
+    const auto end = pool.one<events::worker_terminated>();
+    BOOST_TEST(end.unanswered.count == 20u);
+    BOOST_REQUIRE_EQUAL(end.unanswered.named.size(), 16u);
+    BOOST_TEST(end.unanswered.named.back().command == "c15");
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_ends_for_an_abandoned_call_names_that_call) {
+    told_pool pool(bare_config());
+    pool.execute(request("hang").timeout(1s));
+    pool.advance(20s, 100ms);
+    const auto end = pool.one<events::worker_terminated>();
+    BOOST_REQUIRE_EQUAL(end.unanswered.named.size(), 1u);
+    BOOST_TEST(end.unanswered.named[0].command == "hang");
+    BOOST_TEST(end.output_tail.empty()); // the worker was ended, not lost
+}
+
+BOOST_AUTO_TEST_CASE(a_planned_end_quotes_nothing) {
+    told_pool pool(bare_config());
+    pool.warm_up();
+    pool.shutdown();
+    pool.worker(0).exit(exit_status::exited(0));
+    const auto end = pool.one<events::worker_terminated>();
+    BOOST_TEST(end.output_tail.empty());
+    BOOST_TEST(!to_json(end).contains("unanswered"));
 }
 
 BOOST_AUTO_TEST_CASE(health_checks_and_what_follows_if_they_fail) {

@@ -273,9 +273,23 @@ BOOST_AUTO_TEST_CASE(how_a_worker_ended_is_told_once_it_has_and_later_too) {
     BOOST_TEST(pool.ended(id, again)->value.has_value());
     BOOST_REQUIRE(again);
     BOOST_TEST((again->status == exit_3));
+    BOOST_TEST(again->unanswered.count == 0u);
     auto unknown = id;
     unknown.generation = 77;
     BOOST_TEST(pool.ended(unknown, again)->code() == errc::unknown_worker);
+}
+
+BOOST_AUTO_TEST_CASE(how_a_worker_ended_includes_the_calls_that_it_had) {
+    inspected_pool pool(quiet_config());
+    const auto id = pool.worker_status_of(0).id;
+    pool.execute(request("work").correlation_id("c-1"));
+    crash_worker(pool, 0);
+    std::optional<worker_exit> end;
+    BOOST_TEST(pool.ended(id, end)->value.has_value());
+    BOOST_REQUIRE(end);
+    BOOST_REQUIRE_EQUAL(end->unanswered.named.size(), 1u);
+    BOOST_TEST(end->unanswered.named[0].command == "work");
+    BOOST_TEST(end->unanswered.named[0].correlation_id == "c-1");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
