@@ -17,7 +17,7 @@ namespace {
 constexpr duration first_line = std::chrono::seconds(1);
 constexpr duration line_interval = std::chrono::seconds(5);
 
-std::string in_seconds(duration time) {
+std::string seconds_text(duration time) {
     return std::to_string(time / std::chrono::seconds(1)) + " s";
 }
 
@@ -29,7 +29,7 @@ void log_delay(const pool_log& log, const char* operation, duration time_taken,
     try {
         const auto text = describe();
         if (!text.empty()) {
-            log(log_level::info, operation + (" has taken " + in_seconds(time_taken)) + "; " + text);
+            log(log_level::info, operation + (" has taken " + seconds_text(time_taken)) + "; " + text);
         }
     } catch (...) {} // out of memory
 }
@@ -51,7 +51,7 @@ std::string describe_worker(const worker& subject, time_point now) {
     const bool is_starting = life.state() == worker_state::starting;
     std::string text = to_string(subject.id()) + " (" + std::string(to_string(life.state()));
     if (is_starting) {
-        text += " for " + in_seconds(now - subject.asked_for());
+        text += " for " + seconds_text(now - subject.asked_for());
     }
     if (life.process().exists()) {
         text += ", pid " + std::to_string(life.process().pid);
