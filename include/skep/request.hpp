@@ -58,7 +58,8 @@ public:
     }
 
     /// Adds or replaces an argument that is an array, or a list of arrays. The bytes travel as attachments,
-    /// behind those of attach() so far. The command gets arrays of numpy, or skep.Array.
+    /// behind those of attach() so far. The attachments of a replaced array stay, and are empty. The command
+    /// gets arrays of numpy, or skep.Array.
     request& arg(std::string_view key, const ndarray& array) &;
     template <std::same_as<ndarray> T>
     request& arg(std::string_view key, const std::vector<T>& arrays) & {

@@ -82,13 +82,14 @@ SKEP_API boost::asio::awaitable<void> race(boost::asio::awaitable<void> operatio
 template <class T, class Other>
 boost::asio::awaitable<std::conditional_t<std::is_void_v<T>, bool, std::optional<T>>> until(
     boost::asio::awaitable<T> operation, boost::asio::awaitable<Other> other) {
+    const auto state = co_await boost::asio::this_coro::cancellation_state;
+    const auto earlier = state.cancelled();
     detail::raced_outcome<T> outcome;
     auto running = detail::run_raced(std::move(operation), outcome);
     auto waiting = detail::run_against(std::move(other), outcome);
     auto both = detail::race(std::move(running), std::move(waiting));
     co_await std::move(both);
-    const auto cancellation = co_await boost::asio::this_coro::cancellation_state;
-    const bool was_cancelled = cancellation.cancelled() != boost::asio::cancellation_type::none;
+    const bool was_cancelled = state.cancelled() != earlier;
     if (outcome.failure && (was_cancelled || !outcome.has_lost)) {
         std::rethrow_exception(outcome.failure);
     }

@@ -5,6 +5,9 @@
 #include <skep/error.hpp>
 #include <skep/request.hpp>
 
+#include <cstddef>
+#include <utility>
+
 namespace skep {
 
 namespace {
@@ -22,6 +25,17 @@ void check_args(const std::string& command, const boost::json::value& args) {
 const request_extras& extras_of(const request_extras* own_extras) noexcept {
     static const request_extras none;
     return own_extras != nullptr ? *own_extras : none;
+}
+
+/// Drops the bytes of an argument that was an array or a list of arrays. The attachments stay, and are empty.
+void drop_bytes(const boost::json::value& argument, std::vector<blob>& attachments) {
+    if (const auto* const list = argument.if_array()) {
+        for (const auto& each : *list) {
+            drop_bytes(each, attachments);
+        }
+    } else {
+        attachments[argument.at("$array").at("$attachment").to_number<std::size_t>()] = blob();
+    }
 }
 
 } // namespace
@@ -48,18 +62,20 @@ request::request(std::string command, boost::json::value args)
 
 request& request::args(boost::json::value all) & {
     check_args(command_, all);
-    args_ = std::move(all);
     if (extras_.get() != nullptr) {
-        extras_.own().arrays.clear();
+        for (const auto& name : std::exchange(extras_.own().arrays, {})) {
+            drop_bytes(args_.get_object().at(name), attachments_);
+        }
     }
+    args_ = std::move(all);
     return *this;
 }
 
 request& request::arg(std::string_view key, boost::json::value value) & {
-    args_.get_object().insert_or_assign(key, std::move(value));
-    if (extras_.get() != nullptr) {
-        std::erase(extras_.own().arrays, key);
+    if (extras_.get() != nullptr && std::erase(extras_.own().arrays, key) > 0) {
+        drop_bytes(args_.get_object().at(key), attachments_);
     }
+    args_.get_object().insert_or_assign(key, std::move(value));
     return *this;
 }
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 
 namespace skep {
 
@@ -56,7 +57,9 @@ std::string shape_text(const Extents& extents) {
     std::string text = "[";
     for (const auto extent : extents) {
         text += text.size() == 1 ? "" : ", ";
-        text += static_cast<std::ptrdiff_t>(extent) == any_extent ? "any" : std::to_string(extent);
+        const bool is_any =
+            std::is_signed_v<typename Extents::value_type> && extent == Extents::value_type(-1);
+        text += is_any ? "any" : std::to_string(extent);
     }
     return text + "]";
 }

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <exception>
+#include <new>
 #include <utility>
 
 namespace skep {
@@ -67,8 +68,11 @@ std::string describe_worker(const worker& subject, time_point now) {
 
 asio::awaitable<void> log_delays(pool_parts& parts, const char* operation, delay_description describe,
                                  asio::awaitable<void> body) {
-    auto lines = log_until_cancelled(parts, operation, std::move(describe));
-    auto logging = parts.tasks.delays.spawn(parts.surroundings.owner.lock(), std::move(lines));
+    task_group::task_handle logging;
+    try {
+        auto lines = log_until_cancelled(parts, operation, std::move(describe));
+        logging = parts.tasks.delays.spawn(parts.surroundings.owner.lock(), std::move(lines));
+    } catch (const std::bad_alloc&) {} // the operation does without its log
     std::exception_ptr problem;
     try {
         co_await std::move(body);

@@ -21,6 +21,9 @@ public:
     void on_printed(const output_line& output) noexcept;
     void on_logged(const worker& sender, const log_message& record) const noexcept;
 
+    /// Forgets the output of earlier starts. A worker of a failed pool may have ended unseen.
+    void reset() noexcept { starts_ = {}; }
+
     /// The worker is up: logs the lines withheld so far.
     void on_up(const worker& new_worker) noexcept;
 

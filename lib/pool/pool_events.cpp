@@ -97,9 +97,13 @@ void pool_events::apply(worker& subject, const room_changed&) {
 }
 
 void pool_events::apply(worker& subject, const went_wrong& fact) {
-    const auto log_recovery = [&](log_level level, const char* event_text, const std::string& calls = {}) {
+    const auto log_recovery = [&](log_level level, const char* event_text) {
         parts_.log(
-            level, [&] { return to_string(subject.id()) + event_text + fact.detail + calls; },
+            level,
+            [&] {
+                const auto calls = fact.action > recovery_action::recycle ? calls_of(subject) : std::string();
+                return to_string(subject.id()) + event_text + fact.detail + calls;
+            },
             subject_of(subject));
     };
     switch (fact.action) {
@@ -110,7 +114,7 @@ void pool_events::apply(worker& subject, const went_wrong& fact) {
         if (fact.cause == departure_cause::failed_probes) {
             parts_.supervision.on_unhealthy();
         }
-        log_recovery(log_level::warning, " is replaced: ", calls_of(subject));
+        log_recovery(log_level::warning, " is replaced: ");
         break;
     }
 }

@@ -65,6 +65,7 @@ asio::awaitable<void> pool_start::bring_up() {
         parts_.limit.mend();
     }
     parts_.supervision.reset();
+    outcomes_.output().reset();
     parts_.run_in(parts_.tasks.demand, outcomes_.watch_deadlines());
     parts_.run_in(parts_.tasks.demand, parts_.calls.sessions().expire());
     const bool is_prepared = co_await prepare();

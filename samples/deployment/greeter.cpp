@@ -8,9 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/json/parse.hpp>
 
-#include <fstream>
 #include <iostream>
 #include <string>
 
@@ -42,8 +40,7 @@ int main(int count, char** words) try {
         std::cerr << "usage: greeter CONFIG\n";
         return 2;
     }
-    std::ifstream file(words[1]);
-    return skep::run(skep::pool_config::from_json(boost::json::parse(file)), serve);
+    return skep::run(skep::pool_config::from_file(words[1]), serve);
 } catch (const std::exception& problem) {
     std::cerr << "greeter: " << problem.what() << '\n';
     return 1;

@@ -94,6 +94,8 @@ asio::awaitable<http_response> respond(skep::call_interface& pools, http_request
             throw;
         }
         co_return as_response(failure);
+    } catch (const boost::system::system_error&) { // the client has left before the call began
+        throw;
     } catch (const std::exception& failure) {
         std::cerr << failure.what() << '\n';
         co_return make_response(http::status::internal_server_error, "text/plain", "");

@@ -186,6 +186,15 @@ class Once(Logging):
         host.call("fail")
         self.assertRegex(self.told_text(host), r"^no luck\nTraceback (.*\n)+ZeroDivisionError: division by zero$")
 
+    def test_as_a_handler_of_the_script_formats_it(self):
+        host = self.start_logging(
+            "class Masking(logging.StreamHandler):\n"
+            "    def format(self, record): return super().format(record).replace('secret', '***')\n"
+            "logging.basicConfig(handlers=[Masking()], format='%(message)s')"
+        )
+        host.call("log", {"text": "the secret"})
+        self.check_once(host, text="the ***")
+
     def test_as_a_formatter_and_a_filter_of_the_script_make_it(self):
         host = self.start_logging(
             "class Formatter(logging.Formatter):\n    def format(self, record): return f'<{record.getMessage()}>'\n"
@@ -223,6 +232,19 @@ class Others(Logging):
         self.assertEqual(self.told(host), RECORD)
         host.call("execute", {"code": "skep.emit(open(path).read())"})
         self.assertEqual(self.told(host)["name"], "INFO:model:said\n")
+
+    def test_a_stream_of_the_script_gets_the_records(self):
+        host = self.start_logging(
+            "class Masking:\n"
+            "    def write(self, text): sys.stdout.write(text.replace('secret', '***'))\n"
+            "    def flush(self): sys.stdout.flush()\n"
+            "    def fileno(self): return 2\n"
+            "logging.basicConfig(stream=Masking())"
+        )
+        host.call("log", {"text": "the secret"})
+        output, records = self.end(host)
+        self.assertIn("INFO:model:the ***", output)
+        self.assertEqual(records, [])
 
     def test_a_record_that_cannot_be_formatted_shows_as_ever(self):
         host = self.start_logging("logging.basicConfig()\n@worker.command\ndef bad(): model.info('%d', 'x')")

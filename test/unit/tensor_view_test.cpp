@@ -246,7 +246,14 @@ BOOST_AUTO_TEST_CASE(a_request_knows_its_arrays) {
     BOOST_TEST(call.arrays() == (std::vector<std::string>{"xs"}), boost::test_tools::per_element());
     call.arg("xs", grid()).arg("xs", grid());
     BOOST_TEST(call.arrays() == (std::vector<std::string>{"xs"}), boost::test_tools::per_element());
+    std::vector<std::size_t> sizes; // replaced arrays leave empty attachments
+    for (const auto& each : call.attachments()) {
+        sizes.push_back(each.size());
+    }
+    const auto size = grid().bytes().size();
+    BOOST_TEST(sizes == (std::vector<std::size_t>{3, 0, 0, 0, 0, size}), boost::test_tools::per_element());
     call.args(json::object());
+    BOOST_TEST(call.attachments().back().empty());
     BOOST_TEST(call.arrays().empty());
     BOOST_TEST(request("f").arrays().empty());
 }

@@ -1,5 +1,6 @@
 """Records of `logging` on their way to the host's log."""
 
+import io
 import logging
 from typing import Any, Callable, Dict
 
@@ -61,6 +62,7 @@ class _RootHandler(Handler):
 
 _print = logging.StreamHandler.emit
 _plain = logging.Formatter()
+_PLAIN_FORMATTERS = (type(None), logging.Formatter)
 
 
 def _emit_or_print(handler: "logging.StreamHandler[Any]", record: logging.LogRecord) -> None:
@@ -69,30 +71,33 @@ def _emit_or_print(handler: "logging.StreamHandler[Any]", record: logging.LogRec
         _print(handler, record)
     else:
         # The host's log has time, level and logger: a format of the script would repeat them. A formatter of its own
-        # class may do more, such as leave out secrets.
-        is_own = type(handler.formatter) not in (type(None), logging.Formatter)
-        _send(record, handler, handler.format if is_own else _plain.format)
+        # class, or a format() of its own, may do more, such as leave out secrets.
+        is_own = type(handler).format is not logging.Handler.format or type(handler.formatter) not in _PLAIN_FORMATTERS
+        if not _send(record, handler, handler.format if is_own else _plain.format):
+            _print(handler, record)
 
 
 def _is_output(stream: Any) -> bool:
-    """Returns true for stdout and stderr of the process, also behind a wrapper."""
+    """Returns true for stdout and stderr of the process, but not for a wrapper of user code, which may do more."""
     try:
-        return stream.fileno() in _OUTPUT
-    except Exception:  # the stream is closed, None, or not a file
+        return isinstance(stream, io.TextIOWrapper) and stream.fileno() in _OUTPUT
+    except Exception:  # the stream is closed, or not a file
         return False
 
 
-def _send(record: logging.LogRecord, handler: logging.Handler, make_text: Callable[[logging.LogRecord], str]) -> None:
-    """Sends a record to the host, unless another handler has sent it."""
+def _send(record: logging.LogRecord, handler: logging.Handler, make_text: Callable[[logging.LogRecord], str]) -> bool:
+    """Sends a record to the host, unless another handler has sent it. Returns false if the queue of records is full."""
     if vars(record).get(_MARK):
-        return
+        return True
     try:
         message = {"type": "log", "level": _level_name(record.levelno), "logger": record.name[:_MAX_NAME_LENGTH]}
         add_correlation_id(message)
-        records.put(_encode_to_fit(message, make_text(record)))
+        if not records.put(_encode_to_fit(message, make_text(record))):
+            return False
         vars(record)[_MARK] = True
     except Exception:
         handler.handleError(record)
+    return True
 
 
 def _encode_to_fit(message: Dict[str, Any], text: str) -> bytes:

@@ -41,12 +41,13 @@ class Records:
         else:
             self._thread = thread
 
-    def put(self, record: bytes) -> None:
-        """Enqueues a record, or drops and counts it. On any thread, and in signal handlers and finalizers."""
+    def put(self, record: bytes) -> bool:
+        """Enqueues a record, or counts it as dropped and returns False. On any thread, in signal handlers and finalizers."""
         if self.is_closed or len(record) > MAX_RECORD_BYTES or self._queue.qsize() >= _MAX_QUEUED:
             self.dropped += 1
-            return
+            return False
         self._queue.put(record)
+        return True
 
     def finish(self, seconds: float) -> None:
         """Closes the queue. Waits until the records so far have been sent, for at most `seconds`."""

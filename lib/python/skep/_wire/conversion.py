@@ -13,7 +13,8 @@ import math
 import pathlib
 import re
 import uuid
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Set, Tuple
+from contextlib import contextmanager
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple
 
 from .._process.diagnostics import type_name
 from .arrays import Array, ArrayError, flat, form, from_form, has_form, is_numpy_array, to_sendable
@@ -286,7 +287,8 @@ def with_attachments(value: Any, attachments: Sequence[Any], path: Tuple[Any, ..
 
     Raises ArrayError for a malformed array. `path` begins with the name of the value.
     """
-    return _with_attached(value, attachments, path, attachments.__getitem__)
+    with _limited_depth(path[0]):
+        return _with_attached(value, attachments, path, attachments.__getitem__)
 
 
 def with_arrays(args: Dict[str, Any], names: Any, attachments: Sequence[memoryview]) -> Dict[str, Any]:
@@ -296,10 +298,20 @@ def with_arrays(args: Dict[str, Any], names: Any, attachments: Sequence[memoryvi
     """
     if type(names) is not list:
         raise ArrayError(f"`arrays` must be a list of the names of arguments, not {names!r}")
-    return {
-        name: _with_attached(value, attachments, (name,), None) if name in names else value
-        for name, value in args.items()
-    }
+    with _limited_depth("an argument"):
+        return {
+            name: _with_attached(value, attachments, (name,), None) if name in names else value
+            for name, value in args.items()
+        }
+
+
+@contextmanager
+def _limited_depth(name: str) -> Iterator[None]:
+    """Raises ArrayError for a value that is nested more deeply than the interpreter can follow."""
+    try:
+        yield
+    except RecursionError:
+        raise ArrayError(f"{name} is nested too deeply") from None
 
 
 def _with_attached(
