@@ -54,11 +54,11 @@ const dtype_facts& facts_of(dtype type) noexcept {
 
 template <class Extents>
 std::string shape_text(const Extents& extents) {
+    using extent_type = typename Extents::value_type;
     std::string text = "[";
     for (const auto extent : extents) {
         text += text.size() == 1 ? "" : ", ";
-        const bool is_any =
-            std::is_signed_v<typename Extents::value_type> && extent == Extents::value_type(-1);
+        const bool is_any = std::is_signed_v<extent_type> && extent == static_cast<extent_type>(any_extent);
         text += is_any ? "any" : std::to_string(extent);
     }
     return text + "]";
