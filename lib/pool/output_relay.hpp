@@ -21,7 +21,7 @@ public:
     void on_printed(const output_line& output) noexcept;
     void on_logged(const worker& sender, const log_message& record) const noexcept;
 
-    /// Forgets the output of earlier starts. A worker of a failed pool may have ended unseen.
+    /// Forgets the output of starting workers. In a pool that has failed, their ends may have gone unseen.
     void reset() noexcept { starts_ = {}; }
 
     /// The worker is up: logs the lines withheld so far.

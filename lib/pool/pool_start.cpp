@@ -63,9 +63,9 @@ asio::awaitable<void> pool_start::bring_up() {
         co_await parts_.stop_workers(stop_stage::kill);
         state_.broken.reset();
         parts_.limit.mend();
+        outcomes_.output().reset();
     }
     parts_.supervision.reset();
-    outcomes_.output().reset();
     parts_.run_in(parts_.tasks.demand, outcomes_.watch_deadlines());
     parts_.run_in(parts_.tasks.demand, parts_.calls.sessions().expire());
     const bool is_prepared = co_await prepare();
