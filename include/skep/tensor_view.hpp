@@ -59,7 +59,7 @@ SKEP_API std::size_t item_size(dtype type) noexcept;
 
 /// An element of dtype::float16: IEEE 754 binary16, not converted.
 struct float16_bits {
-    std::uint16_t bits = 0;
+    std::uint16_t bits = 0; ///< the value's representation
 
     bool operator==(const float16_bits&) const = default;
 };
@@ -120,8 +120,8 @@ public:
     /// the extents and item_size(type) is not bytes.size().
     SKEP_API ndarray(dtype type, shape_type shape, blob bytes);
 
-    dtype type() const noexcept { return type_; }
-    const shape_type& shape() const noexcept { return shape_; }
+    dtype type() const noexcept { return type_; }               ///< type of the elements
+    const shape_type& shape() const noexcept { return shape_; } ///< the extents
     /// Returns the number of elements.
     std::size_t size() const noexcept { return bytes_.size() / item_size(type_); }
     /// Returns the elements as bytes. They may lie at any address: see tensor_view.
