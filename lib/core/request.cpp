@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/reference_keys.hpp"
 #include "core/request_extras.hpp"
 #include <skep/error.hpp>
 #include <skep/request.hpp>
@@ -34,7 +35,7 @@ void drop_bytes(const boost::json::value& argument, std::vector<blob>& attachmen
             drop_bytes(each, attachments);
         }
     } else {
-        attachments[argument.at("$array").at("$attachment").to_number<std::size_t>()] = blob();
+        attachments[argument.at(array_key).at(attachment_key).to_number<std::size_t>()] = blob();
     }
 }
 

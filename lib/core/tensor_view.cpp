@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "core/attachment_key.hpp"
+#include "core/reference_keys.hpp"
 #include <skep/tensor_view.hpp>
 #include <skep/value_as.hpp>
 
@@ -19,7 +19,6 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::string_view array_key = "$array";
 constexpr std::string_view dtype_key = "dtype";
 constexpr std::string_view shape_key = "shape";
 constexpr std::size_t array_members = 3;

@@ -20,8 +20,7 @@ asio::awaitable<void> log_delays(pool_parts& parts, const char* operation, delay
                                  asio::awaitable<void> body);
 
 /// Returns "waiting for words/0#1 (busy, pid 7, at translate), words/1#1 (starting for 6 s, pid 8: has not
-/// said hello yet)" for the workers that are awaited, at most 8 of them with their names; empty if there are
-/// none.
+/// said hello yet)" for the awaited workers, at most 8 of them with their names; empty without such workers.
 std::string describe_awaited(const pool_parts& parts, const std::function<bool(const worker&)>& is_awaited);
 
 } // namespace skep

@@ -148,8 +148,9 @@ void pool_events::apply(worker& subject, const left_service&) {
 }
 
 void pool_events::apply(worker& subject, const calls_lost&) {
+    const auto end = subject.describe();
     while (const auto notice = subject.calls().take_lost()) {
-        parts_.calls.answers().on_call_lost(subject, *notice);
+        parts_.calls.answers().on_call_lost(subject, end, *notice);
     }
     parts_.calls.room().serve_all();
     parts_.refuse_cycles();

@@ -3,7 +3,7 @@
 
 #include "server/served_call.hpp"
 
-#include "core/attachment_key.hpp"
+#include "core/reference_keys.hpp"
 #include "wire/answer_messages.hpp"
 #include "wire/attachments.hpp"
 

@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What is logged when something goes wrong is logged when it is well again, and operations that take long say
-// what they wait for.
+// The log has the end of a trouble as well as its beginning, and the workers that a slow operation waits for.
 
 #include "support/fake_runtime.hpp"
 #include "support/log_capture.hpp"

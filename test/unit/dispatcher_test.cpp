@@ -91,7 +91,7 @@ private:
             calls.remove(subject);
         } else if (std::holds_alternative<calls_lost>(event.fact)) {
             while (const auto notice = subject.calls().take_lost()) {
-                calls.answers().on_call_lost(subject, *notice);
+                calls.answers().on_call_lost(subject, subject.describe(), *notice);
             }
             calls.room().serve_all();
         }

@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_SUITE(start_output_test)
 
 namespace {
 
-/// What a pool logs of its starting workers.
+/// The log of a pool about its starting workers.
 class printed {
 public:
     void print(std::uint32_t slot, const std::string& text, bool is_stderr = true) {

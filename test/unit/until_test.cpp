@@ -80,7 +80,7 @@ public:
         poll();
     }
 
-    /// What it has ended with; empty while it runs.
+    /// Returns the outcome; empty while the race runs.
     std::string end() const { return has_ended_ ? end_ : ""; }
     int waiting() const noexcept { return waiting_; }
 

@@ -91,7 +91,7 @@ void call_answers::on_late_answer(worker& sender, call& answered_call) {
     room_.serve(sender);
 }
 
-void call_answers::on_call_lost(worker& leaver, const lost_call_notice& notice) {
+void call_answers::on_call_lost(worker& leaver, const error_info& end, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     if (lost.state != call_state::running) {
         open_.end_abandoned(lost);
@@ -102,13 +102,13 @@ void call_answers::on_call_lost(worker& leaver, const lost_call_notice& notice) 
         }
         return;
     }
-    retry_or_fail(leaver, notice);
+    retry_or_fail(leaver, end, notice);
 }
 
-void call_answers::retry_or_fail(worker& leaver, const lost_call_notice& notice) {
+void call_answers::retry_or_fail(worker& leaver, const error_info& end, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     const auto now = context_.now();
-    auto info = leaver.describe();
+    auto info = end;
     const error cause(errc::worker_lost, info);
     const bool is_lost_in_session = lost.has_session() && sessions_.is_lost(lost);
     const bool may_go_elsewhere = !lost.is_leased() && !is_lost_in_session;

@@ -22,11 +22,13 @@ public:
 
     /// The consumer of a stream has taken `taken_credit`: the worker may send more.
     void take_chunks(call& streaming_call, stream_credit taken_credit);
-    void on_call_lost(worker& leaver, const lost_call_notice& notice);
+
+    /// `end`: the description of the worker's end, made once for all of its lost calls.
+    void on_call_lost(worker& leaver, const error_info& end, const lost_call_notice& notice);
 
 private:
     void on_late_answer(worker& sender, call& answered_call);
-    void retry_or_fail(worker& leaver, const lost_call_notice& notice);
+    void retry_or_fail(worker& leaver, const error_info& end, const lost_call_notice& notice);
 
     const pool_context& context_;
     waiting_room& room_;

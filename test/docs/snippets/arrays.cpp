@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What lib/server/README.md and lib/pool/README.md quote about arrays.
+// Code of lib/server/README.md and lib/pool/README.md about arrays.
 
 #include <skep/skep.hpp>
 #include <skep/worker_server.hpp>

@@ -10,4 +10,7 @@ namespace skep {
 /// The key of a reference to an attachment: {"$attachment": index}.
 inline constexpr std::string_view attachment_key = "$attachment";
 
+/// The key of an array's elements, with a reference as its value.
+inline constexpr std::string_view array_key = "$array";
+
 } // namespace skep
