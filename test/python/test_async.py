@@ -121,6 +121,7 @@ def plain(n=0):
 @worker.command
 def spin():
     try:
+        skep.progress(0)
         rounds = 0
         while True: rounds += 1
     finally:
@@ -470,7 +471,7 @@ class Mixed(Async):
         self.start_async()
         self.assertEqual(self.host.call("plain"), [False, 1])
         spinning = self.host.send_call("spin")
-        self.until_busy(1)
+        self.assertEqual(self.host.receive()["type"], "progress")
         self.assertEqual(self.host.call("plain"), [False, 3])
         self.assertEqual(self.host.call("echo", {"value": 1}), 1)
         self.host.cancel(spinning)
@@ -482,7 +483,7 @@ class Mixed(Async):
     def test_sigterm_interrupts_threads(self):
         self.start_async()
         self.host.send_call("spin")
-        self.until_busy(1)
+        self.assertEqual(self.host.receive()["type"], "progress")
         self.host.signal(15)
         self.assertEqual(self.host.finish(), (0, "cleaned up\n", ""))
 

@@ -73,6 +73,16 @@ KINDS = {
     "awaited in threads": AWAITED_IN_THREADS,
 }
 
+# A handler of SIGTERM. The SDK must not interrupt it.
+ENDING_SLOWLY = """
+import signal
+def end(*_):
+    time.sleep(0.1)
+    sys.exit(5)
+@worker.on_start
+def handle(): signal.signal(signal.SIGTERM, end)
+"""
+
 
 class Exits(HostCase):
     def start_kind(self, kind, more="", **how):
@@ -126,7 +136,6 @@ class Exits(HostCase):
                 self.assertEqual((status, stdout), (6 if kind in ("plain", "async") else 0, "stopped\n"))
 
     def test_in_a_handler_of_sigterm_ends_the_worker(self):
-        handler = "import signal\n@worker.on_start\ndef handle(): signal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n"
         for kind, nap in (
             ("plain", "def nap():\n    print('sleeping', flush=True)\n    time.sleep(1000)\n"),
             ("async", "async def nap():\n    print('sleeping', flush=True)\n    time.sleep(1000)\n"),
@@ -134,13 +143,38 @@ class Exits(HostCase):
             ("awaited", "def nap():\n    print('sleeping', flush=True)\n    return asyncio.sleep(1000)\n"),
         ):
             with self.subTest(kind=kind, nap=nap):
-                more = handler + nap + "worker.command(nap)\n"
+                more = ENDING_SLOWLY + nap + "worker.command(nap)\n"
                 host = self.start_kind(kind, more)
                 host.send_call("nap")
                 self.assertEqual(host.process.stdout.readline(), b"sleeping\n")
                 host.signal(signal.SIGTERM)
                 self.assertIsNone(host.receive())
                 self.assertEqual(host.finish()[:2], (5, "stopped\n"))
+
+    def test_in_a_handler_of_sigterm_ends_an_idle_worker(self):
+        for kind in KINDS:
+            with self.subTest(kind):
+                host = self.start_kind(kind, ENDING_SLOWLY)
+                host.signal(signal.SIGTERM)
+                self.assertEqual(host.finish()[:2], (5, "stopped\n"))
+
+    def test_a_handler_of_sigterm_may_leave_the_running_call_alone(self):
+        handler = (
+            "import signal\n"
+            "arrived = threading.Event()\n"
+            "@worker.on_start\ndef handle(): signal.signal(signal.SIGTERM, lambda *_: arrived.set())\n"
+            "{}def wait():\n    print('waiting', flush=True)\n    arrived.wait()\n    return 'complete'\n"
+            "worker.command(wait)\n"
+        )
+        for kind in KINDS:
+            with self.subTest(kind):
+                host = self.start_kind(kind, handler.format("async " if kind == "async" else ""))
+                host.send_call("wait")
+                self.assertEqual(host.process.stdout.readline(), b"waiting\n")
+                host.signal(signal.SIGTERM)
+                self.assertEqual(host.receive()["value"], "complete")
+                self.assertIsNone(host.receive())
+                self.assertEqual(host.finish()[:2], (0, "stopped\n"))
 
     def test_in_a_stop_hook_ends_the_worker(self):
         host = self.start("import sys\n@worker.on_stop\ndef stop(): sys.exit(7)\n")

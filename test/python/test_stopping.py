@@ -30,13 +30,13 @@ HOOKS_RAN = "last hook\nfirst hook\n"
 
 class Cancelling(HostCase):
     def test_a_running_call_is_interrupted(self):
-        host = self.start(SLEEP)
-        call_id = host.send_call("sleep")
-        host.until_busy()
+        host = self.start(SLEEP + "@worker.command\ndef report_and_sleep():\n    skep.progress(0)\n    time.sleep(1000)\n")
+        call_id = host.send_call("report_and_sleep")
+        self.assertEqual(host.receive()["type"], "progress")
         host.tell({"type": "cancel", "id": call_id})
         reply = host.receive()
         self.assertEqual((reply["id"], reply["error"]["type"]), (call_id, "skep.Cancelled"))
-        self.assertIn("in sleep", reply["error"]["traceback"])
+        self.assertIn("in report_and_sleep", reply["error"]["traceback"])
         self.assertEqual(host.call("echo", {"value": 1}), 1)
 
     def test_a_call_that_computes_is_interrupted(self):
@@ -69,13 +69,15 @@ class Cancelling(HostCase):
             "import time\n"
             "@worker.command\n"
             "def careful():\n"
-            "    try: time.sleep(1000)\n"
+            "    try:\n"
+            "        skep.progress(0)\n"
+            "        time.sleep(1000)\n"
             "    except skep.Cancelled:\n"
             "        time.sleep(0.2)\n"  # longer than the interrupt is repeated after
             "        return ['cleaned up', skep.current().cancelled()]\n"
         )
         call_id = host.send_call("careful")
-        host.until_busy()
+        self.assertEqual(host.receive()["type"], "progress")
         host.tell({"type": "cancel", "id": call_id})
         self.assertEqual(host.receive()["value"], ["cleaned up", True])
 
@@ -145,13 +147,15 @@ class Stopping(HostCase):
     def test_a_command_may_report_while_it_unwinds(self):
         host = self.start(
             SLEEP + "@worker.command\ndef unwind():\n"
-            "    try: time.sleep(1000)\n"
+            "    try:\n"
+            "        skep.progress(0)\n"
+            "        time.sleep(1000)\n"
             "    finally:\n"
             "        skep.progress(1)\n"
             "        print('cleaned up')\n"
         )
         host.send_call("unwind")
-        host.until_busy()
+        self.assertEqual(host.receive()["type"], "progress")
         host.signal(signal.SIGTERM)
         self.assertEqual(host.finish(), (0, "cleaned up\n" + HOOKS_RAN, ""))
 
@@ -198,20 +202,23 @@ class Stopping(HostCase):
 class HostGone(HostCase):
     FAMILY = SLEEP + (
         "import subprocess\n"
-        "@worker.command\ndef family(): subprocess.Popen(['sleep', '1000']); time.sleep(1000)\n"
+        "@worker.command\ndef family():\n"
+        "    subprocess.Popen(['sleep', '1000'])\n"
+        "    print('started', flush=True)\n"
+        "    time.sleep(1000)\n"
     )
 
     def test_over_stdio_the_worker_takes_its_group_along_even_while_user_code_runs(self):
         host = self.start(self.FAMILY, stdio=True)
         host.send_call("family")
-        host.until_busy()
+        self.assertEqual(host.process.stderr.readline(), b"started\n")
         host.data.close()
         self.assertEqual(host.finish(), (-9, "", ""))
 
     def test_over_sockets_it_leaves_its_group_to_the_guard_of_the_host(self):
         host = self.start(self.FAMILY)
         host.send_call("family")
-        host.until_busy()
+        self.assertEqual(host.process.stdout.readline(), b"started\n")
         host.control.close()
         self.assertEqual(host.process.wait(TIMEOUT), 70)
         os.killpg(host.process.pid, 0)
@@ -350,12 +357,14 @@ class Children(HostCase):
             # From 3.12 on Python warns of a fork beside threads.
             SLEEP + "import os, warnings\nwarnings.simplefilter('ignore')\n@worker.command\n"
             "def unwind():\n"
-            "    try: time.sleep(1000)\n"
+            "    try:\n"
+            "        skep.progress(0)\n"
+            "        time.sleep(1000)\n"
             "    finally:\n"
             "        if os.fork(): print('status', os.wait()[1] >> 8)\n"
         )
         host.send_call("unwind")
-        host.until_busy()
+        self.assertEqual(host.receive()["type"], "progress")
         host.signal(signal.SIGTERM)
         self.assertEqual(host.finish(), (0, "status 0\n" + HOOKS_RAN, ""))
 

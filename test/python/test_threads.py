@@ -21,6 +21,7 @@ def sleep(seconds): time.sleep(seconds)
 @worker.command
 def spin():
     try:
+        skep.progress(0)
         rounds = 0  # where a loop is the first thing in a block, CPython 3.11 takes an interrupt for one before it
         while True: rounds += 1
     finally:
@@ -68,6 +69,13 @@ class Threads(HostCase):
     def answers(self, count):
         answers = [self.host.receive() for _ in range(count)]
         return {answer["id"]: answer for answer in answers}
+
+    def start_spinning(self, calls):
+        """Returns the ids of calls that compute, once they do."""
+        ids = [self.host.send_call("spin") for _ in range(calls)]
+        for _ in ids:
+            self.assertEqual(self.host.receive()["type"], "progress")
+        return ids
 
     def until_busy(self, calls):
         while self.host.ping()["in_flight"] < calls:
@@ -145,8 +153,7 @@ class Threads(HostCase):
     def test_a_call_that_computes_is_cancelled_and_no_other(self):
         self.start_threads()
         for _ in range(20):
-            ids = [self.host.send_call("spin") for _ in range(3)]
-            self.until_busy(3)
+            ids = self.start_spinning(3)
             for call_id in ids[::-1]:
                 self.host.cancel(call_id)
                 answer = self.host.receive()
@@ -173,9 +180,8 @@ class Threads(HostCase):
         self.host.cancel(1)
         self.host.ping()
         self.assertEqual(self.host.call_error("echo", {"value": 1})["type"], "skep.Cancelled")
-        spinning = [self.host.send_call("spin") for _ in range(2)]
+        spinning = self.start_spinning(2)
         waiting = self.host.send_call("echo", {"value": 1})
-        self.until_busy(2)
         for call_id in (waiting, *spinning):
             self.host.cancel(call_id)
         kinds = {id: answer["error"]["type"] for id, answer in self.answers(3).items()}
@@ -206,9 +212,9 @@ class Threads(HostCase):
 
     def test_sigterm_interrupts_what_computes_and_waits(self):
         self.start_threads()
-        self.host.send_call("spin")
-        self.host.send_call("tokens", {"count": 3}, stream={"chunks": 0, "bytes": 1000})
-        self.until_busy(2)
+        self.start_spinning(1)
+        self.host.send_call("tokens", {"count": 3}, stream={"chunks": 1, "bytes": 1000})
+        self.assertEqual(self.host.receive()["value"], 0)
         self.host.signal(15)
         self.assertIsNone(self.host.receive())
         self.assertEqual(self.host.finish(), (0, "cleaned up\n" * 2, ""))

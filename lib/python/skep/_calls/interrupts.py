@@ -69,6 +69,8 @@ class Interrupts(Window):
     def __init__(self) -> None:
         self.is_stopping = False  # if true, no further call is begun
         self.on_terminate: Callable[[], None] = lambda: None  # for a profile without a window; may be called twice
+        self.on_stop: Callable[[], None] = lambda: None  # for SIGTERM with a handler of user code; on any thread
+        self._has_sigterm = False
         self._is_terminated = False  # if true, the running call is interrupted
         self._is_installed = False
         self._is_restoring = False  # if true, the handler of SIGTERM is due for reinstallation
@@ -143,9 +145,7 @@ class Interrupts(Window):
             self._cancelled_ids.discard(call_id)
 
     def _on_terminate(self, *_: object) -> None:
-        self._is_terminated = self.is_stopping = True
-        self.on_terminate()
-        self.wake_waiter()
+        self._terminate()
         self._on_interrupt()
 
     def _on_interrupt(self, *_: object) -> None:
@@ -211,16 +211,23 @@ class Interrupts(Window):
         with self._wakeup_lock:
             if not self._has_read_sigterm():
                 return
-            self._is_terminated = self.is_stopping = True
-        self.on_terminate()
-        self.wake_waiter()
-        if self.is_due():
-            self.interrupt()
+            self._has_sigterm = self.is_stopping = True
+        if signal.getsignal(signal.SIGTERM) == self._on_terminate:
+            self._terminate()
+            if self.is_due():
+                self.interrupt()
+        else:  # the handler of user code decides about the running calls: an interrupt could hit the handler itself
+            self.on_stop()
 
     def is_terminated(self) -> bool:
         """Returns true if SIGTERM has arrived, also if a handler of user code has taken it."""
         self.on_wakeup()
-        return self._is_terminated
+        return self._has_sigterm
+
+    def _terminate(self) -> None:
+        self._has_sigterm = self._is_terminated = self.is_stopping = True
+        self.on_terminate()
+        self.wake_waiter()
 
     def _has_read_sigterm(self) -> bool:
         try:

@@ -25,6 +25,7 @@ class Control:
         self._interrupts = interrupts
         self._host = host
         self._profile = profile
+        interrupts.on_stop = connection.stop_receiving
 
     def handle(self, frame: Frame) -> None:
         """Handles one message. Raises ProtocolError if it is malformed or unknown."""
