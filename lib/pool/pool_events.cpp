@@ -141,7 +141,12 @@ void pool_events::apply(worker& subject, const pings_missed& fact) {
 }
 
 void pool_events::apply(worker& subject, const left_service&) {
-    parts_.calls.remove(subject);
+    try {
+        parts_.calls.remove(subject);
+    } catch (...) { // without memory to tell its callers
+        parts_.supervision.on_left_service(subject);
+        throw;
+    }
     parts_.supervision.on_left_service(subject);
     shutdown_.fail_queue_if_hopeless();
     parts_.refuse_cycles();

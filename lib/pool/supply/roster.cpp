@@ -12,8 +12,12 @@
 
 namespace skep {
 
+/// Prefers a slot whose last worker is still leaving: a worker there needs no further place of max_workers.
 void roster::want_one() {
-    auto found = std::find_if(slots_.begin(), slots_.end(), [](const slot& each) { return !each.wanted; });
+    auto found = std::find_if(slots_.begin(), slots_.end(), [this](const slot& each) { return is_surplus(each); });
+    if (found == slots_.end()) {
+        found = std::find_if(slots_.begin(), slots_.end(), [](const slot& each) { return !each.wanted; });
+    }
     if (found == slots_.end()) {
         slots_.emplace_back(config_);
         vacant_.reserve(slots_.size()); // the end of a worker must not fail
@@ -170,15 +174,16 @@ std::vector<worker_id> roster::serving() const {
 }
 
 std::size_t roster::surplus() const noexcept {
-    std::size_t result = 0;
-    for (std::size_t index = 0; index < slots_.size(); ++index) {
-        const auto& each = slots_[index];
-        const bool is_taken = each.current || each.successor ||
-                              std::any_of(leaving_.begin(), leaving_.end(),
-                                          [index](const auto& leaver) { return leaver->id().slot == index; });
-        result += !each.wanted && is_taken ? 1 : 0;
-    }
-    return result;
+    return static_cast<std::size_t>(std::count_if(
+        slots_.begin(), slots_.end(), [this](const slot& each) { return is_surplus(each); }));
+}
+
+bool roster::is_surplus(const slot& one) const noexcept {
+    const auto index = static_cast<std::size_t>(&one - slots_.data());
+    const bool is_taken = one.current || one.successor ||
+                          std::any_of(leaving_.begin(), leaving_.end(),
+                                      [index](const auto& leaver) { return leaver->id().slot == index; });
+    return !one.wanted && is_taken;
 }
 
 std::size_t roster::out_of_rotation() const noexcept {

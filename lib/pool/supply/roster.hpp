@@ -141,6 +141,7 @@ public:
     error no_such_worker(const worker_id& id) const;
 
 private:
+    bool is_surplus(const slot& one) const noexcept;
     void move_vacancy(std::size_t index, worker_state new_state, transition_reason code, std::string reason,
                       boost::json::object metadata);
 
