@@ -4,111 +4,18 @@
 #pragma once
 
 #include <skep/abi.hpp>
-#include <skep/awaitable.hpp>
 #include <skep/export.hpp>
+#include <skep/handler_registry.hpp>
 #include <skep/worker_call.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/awaitable.hpp>
-#include <boost/json/value.hpp>
-#include <boost/json/value_from.hpp>
 
-#include <concepts>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
-#include <utility>
 
 namespace skep {
-
-namespace detail {
-
-using async_handler = std::function<boost::asio::awaitable<boost::json::value>(worker_call&)>;
-using plain_handler = std::function<boost::json::value(worker_call&)>;
-using async_hook = std::function<boost::asio::awaitable<void>()>;
-
-template <class T>
-struct awaited {
-    static constexpr bool is_awaitable = false;
-    using type = T;
-};
-template <class T, class Executor>
-struct awaited<boost::asio::awaitable<T, Executor>> {
-    static constexpr bool is_awaitable = true;
-    using type = T;
-};
-
-template <class Function, class... Args>
-constexpr bool is_async = awaited<std::invoke_result_t<Function&, Args...>>::is_awaitable;
-
-template <class T>
-boost::asio::awaitable<boost::json::value> to_value(boost::asio::awaitable<T> result) {
-    auto running = checked(std::move(result), "the handler");
-    if constexpr (std::is_void_v<T>) {
-        co_await std::move(running);
-        co_return boost::json::value();
-    } else {
-        auto value = co_await std::move(running);
-        co_return boost::json::value_from(std::move(value));
-    }
-}
-
-/// Calls a plain function and converts its result to JSON.
-template <class Function, class... Args>
-boost::json::value json_of(Function& function, Args&&... args) {
-    if constexpr (std::is_void_v<std::invoke_result_t<Function&, Args...>>) {
-        function(std::forward<Args>(args)...);
-        return {};
-    } else {
-        return boost::json::value_from(function(std::forward<Args>(args)...));
-    }
-}
-
-/// Calls a handler with its arguments as one value, and with the call if the handler takes it.
-template <class Args, class Handler>
-decltype(auto) call_with(Handler& handler, Args&& args, worker_call& call) {
-    if constexpr (std::invocable<Handler&, Args, worker_call&>) {
-        return handler(std::move(args), call);
-    } else {
-        return handler(std::move(args));
-    }
-}
-
-/// Keeps the arguments alive while the handler runs: the handler may take them by reference.
-template <class Args, class Handler>
-boost::asio::awaitable<boost::json::value> run_typed(Handler& handler, worker_call& call) {
-    auto args = call.args_as<Args>();
-    auto running = to_value(call_with<Args>(handler, std::move(args), call));
-    auto value = co_await std::move(running);
-    co_return value;
-}
-
-template <class Check>
-boost::asio::awaitable<boost::json::value> run_check(Check& check) {
-    if constexpr (is_async<Check>) {
-        auto running = to_value(check());
-        auto value = co_await std::move(running);
-        co_return value;
-    } else {
-        co_return json_of(check);
-    }
-}
-
-template <class Hook>
-boost::asio::awaitable<void> run_hook(Hook& hook) {
-    if constexpr (is_async<Hook>) {
-        auto running = checked(hook(), "the hook");
-        co_await std::move(running);
-    } else {
-        hook();
-        co_return;
-    }
-}
-
-} // namespace detail
 
 /// Options of a worker_server. A plain value; its setters work in a chain.
 class worker_options {
@@ -160,7 +67,7 @@ private:
 /// the host fails only its call (skep.ResultTooLarge, skep.UnserializableResult).
 ///
 /// Thread safety: none; run() is the last function that is called.
-class SKEP_API worker_server {
+class SKEP_API worker_server : public handler_registry<worker_server> {
 public:
     /// Takes the connection to the pool that started this process. Without such a pool, the constructor
     /// succeeds and run() reports the problem.
@@ -169,73 +76,6 @@ public:
     ~worker_server();
     worker_server(const worker_server&) = delete;
     worker_server& operator=(const worker_server&) = delete;
-
-    /// Registers the handler of a command: `handler(worker_call&)`, a plain function, or a coroutine that
-    /// returns an awaitable of the result or of void. Results: any type that boost::json::value_from
-    /// converts.
-    /// Throws std::invalid_argument for a name that is empty, taken, or begins with "skep.".
-    /// Cancellation (terminal): a coroutine is cancelled when the caller cancels the call. Clean up briefly
-    /// and let operation_aborted pass.
-    template <class Handler>
-    requires std::invocable<Handler&, worker_call&> worker_server& on(std::string command, Handler handler) {
-        if constexpr (!detail::is_async<Handler, worker_call&>) {
-            return add(std::move(command), [handler = std::move(handler)](worker_call& call) mutable {
-                return detail::json_of(handler, call);
-            });
-        } else if constexpr (std::convertible_to<Handler, detail::async_handler>) {
-            return add_async(std::move(command), std::move(handler));
-        } else {
-            return add_async(std::move(command), [handler = std::move(handler)](worker_call& call) mutable {
-                return detail::to_value(handler(call));
-            });
-        }
-    }
-
-    /// Registers a handler that takes its arguments as an Args, see worker_call::args_as: `handler(Args)` or
-    /// `handler(Args, worker_call&)`. Arguments that do not fit fail the call with errc::invalid_arguments.
-    template <class Args, class Handler>
-    requires std::invocable<Handler&, Args> || std::invocable<Handler&, Args, worker_call&> worker_server& on(
-        std::string command, Handler handler) {
-        using result =
-            decltype(detail::call_with<Args>(handler, std::declval<Args>(), std::declval<worker_call&>()));
-        if constexpr (detail::awaited<result>::is_awaitable) {
-            return add_async(std::move(command), [handler = std::move(handler)](worker_call& call) mutable {
-                return detail::run_typed<Args>(handler, call);
-            });
-        } else {
-            return add(std::move(command), [handler = std::move(handler)](worker_call& call) mutable {
-                auto run = [&](Args&& args) {
-                    return detail::call_with<Args>(handler, std::move(args), call);
-                };
-                return detail::json_of(run, call.args_as<Args>());
-            });
-        }
-    }
-
-    /// Registers the health check, a coroutine or a plain function: `check()`. The pool runs the check now
-    /// and then between calls. If the check throws or returns false, the pool gives the worker no calls until
-    /// the check succeeds, and finally replaces the process. Without a health check, the pool sees only that
-    /// the worker answers.
-    /// Throws std::invalid_argument for a second check.
-    template <std::invocable Check>
-    worker_server& health_check(Check check) {
-        return set_health_check(
-            [check = std::move(check)](worker_call&) mutable { return detail::run_check(check); });
-    }
-
-    /// Registers a hook that runs once before the worker takes calls, a coroutine or a plain function. Hooks
-    /// run in the order of registration; pings are answered meanwhile. If a hook throws, the start fails.
-    template <std::invocable Hook>
-    worker_server& on_start(Hook hook) {
-        return add_start_hook([hook = std::move(hook)]() mutable { return detail::run_hook(hook); });
-    }
-
-    /// Registers a hook that runs once when the worker stops in an orderly way after a complete start. The
-    /// last registered hook runs first. No hook runs if the worker crashes or its host is gone.
-    template <std::invocable Hook>
-    worker_server& on_stop(Hook hook) {
-        return add_stop_hook([hook = std::move(hook)]() mutable { return detail::run_hook(hook); });
-    }
 
     /// Returns the worker's place in its pool, such as "default/0". The replacement of the worker has the
     /// same slot: use it as the name of data that must survive a crash, such as a checkpoint file. Empty if
@@ -263,6 +103,8 @@ public:
     int run();
 
 private:
+    friend class handler_registry<worker_server>;
+
     worker_server& add(std::string command, detail::plain_handler handler);
     worker_server& add_async(std::string command, detail::async_handler handler);
     worker_server& set_health_check(detail::async_handler check);

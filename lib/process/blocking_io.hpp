@@ -4,6 +4,7 @@
 #pragma once
 
 #include "process/descriptors.hpp"
+#include "runtime/frame_output.hpp"
 
 #include <cstddef>
 #include <mutex>
@@ -34,16 +35,15 @@ private:
 };
 
 /// An output stream shared by several threads.
-class shared_output {
+class shared_output final : public frame_output {
 public:
     explicit shared_output(unique_fd output_fd) noexcept : fd_(std::move(output_fd)) {}
 
     /// Writes all pieces contiguously, without bytes of other threads in between. Blocks. Returns false if
     /// the reader has closed the stream.
-    bool write(std::span<const std::string_view> pieces) noexcept;
+    bool write(std::span<const std::string_view> pieces) noexcept override;
 
-    /// Returns true if a write of some bytes would not block.
-    bool has_room() noexcept;
+    bool has_room() noexcept override;
 
 private:
     std::mutex mutex_;

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <skep/worker_server.hpp>
+#include <skep/handler_registry.hpp>
 
 #include <functional>
 #include <map>
@@ -22,6 +22,12 @@ using command_handler = std::variant<detail::plain_handler, detail::async_handle
 
 /// The commands and hooks of a worker.
 struct work {
+    /// Throws std::invalid_argument for a name that is empty, taken, or begins with reserved_prefix.
+    void add(std::string command, command_handler handler);
+
+    /// Throws std::invalid_argument for a second check.
+    void set_health_check(detail::async_handler check);
+
     std::map<std::string, command_handler, std::less<>> commands;
     detail::async_handler health_check; ///< empty if the worker has no check of its own
     std::vector<detail::async_hook> start_hooks;

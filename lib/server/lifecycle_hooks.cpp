@@ -4,7 +4,6 @@
 #include "server/lifecycle_hooks.hpp"
 
 #include "core/text.hpp"
-#include "process/standard_error.hpp"
 
 #include <exception>
 #include <string>
@@ -12,8 +11,10 @@
 
 namespace skep {
 
-lifecycle_hooks::lifecycle_hooks(const strand& executor, const work& worker_functions)
+lifecycle_hooks::lifecycle_hooks(const strand& executor, const work& worker_functions,
+                                 std::function<void(std::string_view)> report)
     : work_(worker_functions),
+      report_(std::move(report)),
       starting_(executor, [this](const std::exception_ptr& problem) { fail("on_start", problem); }) {}
 
 asio::awaitable<bool> lifecycle_hooks::start() {
@@ -42,7 +43,7 @@ asio::awaitable<void> lifecycle_hooks::stop() {
 }
 
 void lifecycle_hooks::fail(const char* hook_name, const std::exception_ptr& problem) {
-    write_to_standard_error("skep: " + std::string(hook_name) + " failed: " + text_of(problem) + "\n");
+    report_("skep: " + std::string(hook_name) + " failed: " + text_of(problem) + "\n");
     exit_status_ = exit_failed;
 }
 

@@ -8,6 +8,9 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <functional>
+#include <string_view>
+
 namespace skep {
 
 inline constexpr int exit_failed = 1;
@@ -15,7 +18,9 @@ inline constexpr int exit_failed = 1;
 /// Runs a worker's start and stop hooks. A failed hook decides the process's exit status. Used on the strand.
 class lifecycle_hooks {
 public:
-    lifecycle_hooks(const strand& executor, const work& worker_functions);
+    /// `report` gets a text on each failure.
+    lifecycle_hooks(const strand& executor, const work& worker_functions,
+                    std::function<void(std::string_view)> report);
 
     /// Runs the start hooks. Returns false if a hook failed or was interrupted: later hooks then do not run.
     asio::awaitable<bool> start();
@@ -33,6 +38,7 @@ private:
     void fail(const char* hook_name, const std::exception_ptr& problem);
 
     const work& work_;
+    std::function<void(std::string_view)> report_;
     task_group starting_;
     bool has_started_ = false;
     int exit_status_ = 0;

@@ -18,7 +18,7 @@ constexpr std::size_t chunks_enough = 16u << 10; // bytes worth a write at once
 
 } // namespace
 
-outbox::outbox(const strand& executor, shared_output& output)
+outbox::outbox(const strand& executor, frame_output& output)
     : executor_(executor), output_(output), pause_(executor) {}
 
 void outbox::attach(const std::vector<blob>& attachments) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "async/timer.hpp"
-#include "process/blocking_io.hpp"
+#include "runtime/frame_output.hpp"
 #include "wire/send_buffer.hpp"
 #include <skep/blob.hpp>
 
@@ -17,7 +17,7 @@ namespace skep {
 /// copied. A write blocks until the host takes the data, which bounds memory. Used on the strand.
 class outbox {
 public:
-    outbox(const strand& executor, shared_output& output);
+    outbox(const strand& executor, frame_output& output);
 
     /// Returns the text to append frames to. After each frame, the caller calls attach() for its attachments,
     /// if any, and a send function.
@@ -39,7 +39,7 @@ public:
 
 private:
     strand executor_;
-    shared_output& output_;
+    frame_output& output_;
     send_buffer unsent_;
     timer pause_;
     time_point sent_{};

@@ -26,7 +26,7 @@ namespace skep {
 
 /// The parts shared by the calls of a worker.
 struct call_services {
-    call_services(const strand& call_strand, shared_output& output)
+    call_services(const strand& call_strand, frame_output& output)
         : executor(call_strand), out(call_strand, output), tools(call_strand) {}
 
     strand executor;

@@ -38,22 +38,6 @@ public:
         }
     }
 
-    void add(std::string command, command_handler handler) {
-        if (command.empty() || command.starts_with(reserved_prefix)) {
-            throw std::invalid_argument("a command needs a name, and none that begins with 'skep.'");
-        }
-        if (!work_.commands.try_emplace(command, std::move(handler)).second) {
-            throw std::invalid_argument("there is already a command '" + command + "'");
-        }
-    }
-
-    void set_health_check(detail::async_handler check) {
-        if (work_.health_check) {
-            throw std::invalid_argument("there is already a health check");
-        }
-        work_.health_check = std::move(check);
-    }
-
     int run() {
         if (std::exchange(has_run_, true)) {
             throw std::logic_error("worker_server::run() was called twice");
@@ -116,17 +100,17 @@ int worker_server::run() {
 }
 
 worker_server& worker_server::add(std::string command, detail::plain_handler handler) {
-    impl_->add(std::move(command), std::move(handler));
+    impl_->work_.add(std::move(command), std::move(handler));
     return *this;
 }
 
 worker_server& worker_server::add_async(std::string command, detail::async_handler handler) {
-    impl_->add(std::move(command), std::move(handler));
+    impl_->work_.add(std::move(command), std::move(handler));
     return *this;
 }
 
 worker_server& worker_server::set_health_check(detail::async_handler check) {
-    impl_->set_health_check(std::move(check));
+    impl_->work_.set_health_check(std::move(check));
     return *this;
 }
 

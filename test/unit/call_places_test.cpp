@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "process/blocking_io.hpp"
 #include "server/call_places.hpp"
 
 #include <boost/asio/io_context.hpp>
