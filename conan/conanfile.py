@@ -123,6 +123,9 @@ class SkepConan(ConanFile):
         options = self.options
         self._describe("core", "skep", ["headers", "json"], ["dl", "pthread"])
         self._describe("worker", "skep_worker", ["headers", "json"], ["pthread"])
+        testing = self.cpp_info.components["testing"]
+        testing.set_property("cmake_target_name", "skep::testing")
+        testing.requires = ["core"]
         if options.with_redis:
             redis = self.cpp_info.components["redis"]
             redis.set_property("cmake_target_name", "skep::redis")

@@ -13,7 +13,7 @@ install(TARGETS skep_worker EXPORT skep-worker-targets
   ARCHIVE COMPONENT skep_development
   FILE_SET HEADERS COMPONENT skep_development)
 # Libraries beside it, each a component of its own.
-foreach(part redis prometheus otlp boost_log admin)
+foreach(part testing redis prometheus otlp boost_log admin)
   if(TARGET skep_${part})
     install(TARGETS skep_${part} EXPORT skep-${part}-targets COMPONENT skep_${part}
       FILE_SET HEADERS COMPONENT skep_${part})

@@ -95,7 +95,8 @@ void oracle_store::on_created(const std::string& id, const session& is) {
     const spared_by_faults here;
     auto& known = session_of(id);
     const auto changes = is.metadata().at("changes").as_int64();
-    const bool may_be_old = known.is_unsure && changes != 0; // created at this moment by a use that failed later
+    // Perhaps created at this moment, by a use that failed later.
+    const bool may_be_old = known.is_unsure && changes != 0;
     const bool is_new = is.age() == duration::zero() && !is_surely_there(known) && !may_be_old;
     if (!is_new && !may_be_there(id, known)) {
         wrong("a session " + id + " was there before it was created");

@@ -14,7 +14,8 @@ namespace skep {
 
 /// Prefers a slot whose last worker is still leaving: a worker there needs no further place of max_workers.
 void roster::want_one() {
-    auto found = std::find_if(slots_.begin(), slots_.end(), [this](const slot& each) { return is_surplus(each); });
+    auto found =
+        std::find_if(slots_.begin(), slots_.end(), [this](const slot& each) { return is_surplus(each); });
     if (found == slots_.end()) {
         found = std::find_if(slots_.begin(), slots_.end(), [](const slot& each) { return !each.wanted; });
     }
@@ -174,8 +175,8 @@ std::vector<worker_id> roster::serving() const {
 }
 
 std::size_t roster::surplus() const noexcept {
-    return static_cast<std::size_t>(std::count_if(
-        slots_.begin(), slots_.end(), [this](const slot& each) { return is_surplus(each); }));
+    return static_cast<std::size_t>(
+        std::count_if(slots_.begin(), slots_.end(), [this](const slot& each) { return is_surplus(each); }));
 }
 
 bool roster::is_surplus(const slot& one) const noexcept {

@@ -1,0 +1,237 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "testing/scripted_worker.hpp"
+
+#include "core/text.hpp"
+#include "wire/answer_messages.hpp"
+#include "wire/protocol_violation.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <csignal>
+#include <type_traits>
+#include <utility>
+
+namespace skep::testing {
+
+namespace {
+
+constexpr int exit_host_gone = 70;
+
+boost::system::system_error worker_is_gone() {
+    return boost::system::system_error(asio::error::operation_aborted);
+}
+
+} // namespace
+
+scripted_worker::scripted_worker(const strand& executor, launch_order order, int pid, std::size_t capacity,
+                                 const work& functions, std::shared_ptr<memory_channel> channel)
+    : order_(std::move(order)),
+      pid_(pid),
+      channel_(std::move(channel)),
+      sent_(*channel_),
+      functions_(guarded(functions)),
+      calls_(executor, sent_, capacity, 0, functions_,
+             [this](const std::exception_ptr& problem) { fail(problem); }),
+      hooks_(executor, functions_, [this](std::string_view text) { add_output(text); }),
+      tasks_(executor, [this](const std::exception_ptr& problem) { fail(problem); }),
+      life_(executor, [](const std::exception_ptr&) {}),
+      welcomed_(executor),
+      stop_(executor),
+      runs_(executor),
+      ended_(executor) {
+    runs_.open();
+}
+
+void scripted_worker::start() {
+    tasks_.spawn(shared_from_this(), run());
+    tasks_.spawn(shared_from_this(), listen());
+    life_.spawn(shared_from_this(), outlive_handlers());
+}
+
+asio::awaitable<void> scripted_worker::run() {
+    greet();
+    co_await welcomed_.wait();
+    if (!has_welcome_) {
+        end(exit_status::exited(0));
+        co_return;
+    }
+    const bool has_started = co_await hooks_.start();
+    if (!has_started) {
+        end(exit_status::exited(hooks_.exit_status()));
+        co_return;
+    }
+    if (!stop_.is_open()) {
+        calls_.announce_ready();
+    }
+    co_await stop_.wait();
+    co_await calls_.drain();
+    co_await hooks_.stop();
+    end(exit_status::exited(hooks_.exit_status()));
+}
+
+void scripted_worker::greet() {
+    auto hello = calls_.introduction();
+    hello.token = order_.token;
+    hello.pid = pid_;
+    hello.sdk = "testing";
+    calls_.announce(hello, false);
+}
+
+asio::awaitable<void> scripted_worker::listen() {
+    frame_decoder frames(limits_of_input());
+    host_message_decoder messages;
+    for (;;) {
+        const auto room = frames.prepare();
+        const auto count = co_await channel_->to_worker.read(room);
+        if (count == 0) {
+            end(exit_status::exited(exit_host_gone));
+            co_return;
+        }
+        co_await runs_.wait();
+        frames.commit(count);
+        while (const auto frame = frames.next()) {
+            auto message = messages.decode(*frame);
+            if (const auto* const welcome = std::get_if<welcome_message>(&message)) {
+                frames.set_limits(limits_of_input(welcome->limits));
+            }
+            handle(std::move(message));
+        }
+        calls_.services().out.send();
+    }
+}
+
+void scripted_worker::handle(host_message message) {
+    if (auto* const welcome = std::get_if<welcome_message>(&message)) {
+        calls_.handle(std::move(*welcome));
+        has_welcome_ = true;
+        welcomed_.open();
+    } else if (const auto* const ping = std::get_if<ping_message>(&message)) {
+        const auto& counters = calls_.counters();
+        append_pong(calls_.services().out.text(), {ping->sequence, counters.in_flight, counters.completed});
+    } else if (std::holds_alternative<shutdown_message>(message)) {
+        stop();
+    } else if (auto* const call = std::get_if<call_message>(&message)) {
+        calls_.handle(std::move(*call));
+    } else if (const auto* const cancel = std::get_if<cancel_message>(&message)) {
+        calls_.services().cancelled.add(cancel->id);
+        calls_.handle(*cancel);
+    } else if (const auto* const credit = std::get_if<credit_message>(&message)) {
+        calls_.handle(*credit);
+    } else if (auto* const result = std::get_if<tool_result_message>(&message)) {
+        calls_.handle(std::move(*result));
+    } else if (auto* const error = std::get_if<tool_error_message>(&message)) {
+        calls_.handle(std::move(*error));
+    }
+}
+
+void scripted_worker::stop() {
+    calls_.stop();
+    stop_.open();
+    welcomed_.open();
+}
+
+void scripted_worker::terminate() {
+    if (has_ended() || !runs_.is_open()) {
+        return; // a stopped process gets SIGTERM when it continues
+    }
+    calls_.interrupt();
+    stop();
+    hooks_.interrupt();
+}
+
+void scripted_worker::freeze() {
+    runs_.close();
+}
+
+void scripted_worker::end(const exit_status& status, std::string_view output) {
+    if (has_ended()) {
+        return;
+    }
+    status_ = status;
+    output_ += output;
+    channel_->end();
+    has_ended_ = true;
+    ended_.notify_all();
+    calls_.interrupt();
+    stop();
+    hooks_.interrupt();
+    tasks_.cancel();
+}
+
+/// Keeps the worker alive for handlers that do not heed the cancellation at once.
+asio::awaitable<void> scripted_worker::outlive_handlers() {
+    co_await wait_for_end();
+    co_await calls_.drain();
+}
+
+asio::awaitable<void> scripted_worker::wait_for_end() {
+    while (!has_ended_) {
+        co_await ended_.wait();
+    }
+}
+
+void scripted_worker::fail(const std::exception_ptr& problem) {
+    end(exit_status::exited(exit_failed), "skep: the worker cannot go on: " + text_of(problem) + "\n");
+}
+
+template <class Function>
+auto scripted_worker::guard(Function&& function) -> decltype(function()) {
+    try {
+        return function();
+    } catch (const worker_exit& exit) {
+        end(exit.status(), exit.output());
+        throw worker_is_gone();
+    }
+}
+
+template <class T>
+asio::awaitable<T> scripted_worker::guard_async(asio::awaitable<T> guarded_function) {
+    const auto self = shared_from_this();
+    std::optional<worker_exit> exit;
+    try {
+        if constexpr (std::is_void_v<T>) {
+            co_await std::move(guarded_function);
+            co_return;
+        } else {
+            T value = co_await std::move(guarded_function);
+            co_return value;
+        }
+    } catch (const worker_exit& requested_exit) {
+        exit.emplace(requested_exit);
+    }
+    end(exit->status(), exit->output());
+    throw worker_is_gone();
+}
+
+work scripted_worker::guarded(const work& functions) {
+    work result;
+    for (const auto& [name, handler] : functions.commands) {
+        if (const auto* const async = std::get_if<detail::async_handler>(&handler)) {
+            result.add(name, detail::async_handler([this, run = *async](worker_call& call) {
+                           return guard([&] { return guard_async(run(call)); });
+                       }));
+        } else {
+            const auto& plain = std::get<detail::plain_handler>(handler);
+            result.add(name, detail::plain_handler([this, plain](worker_call& call) {
+                           return guard([&] { return plain(call); });
+                       }));
+        }
+    }
+    if (functions.health_check) {
+        result.health_check = [this, check = functions.health_check](worker_call& call) {
+            return guard([&] { return guard_async(check(call)); });
+        };
+    }
+    for (const auto& hook : functions.start_hooks) {
+        result.start_hooks.push_back([this, hook] { return guard([&] { return guard_async(hook()); }); });
+    }
+    for (const auto& hook : functions.stop_hooks) {
+        result.stop_hooks.push_back([this, hook] { return guard([&] { return guard_async(hook()); }); });
+    }
+    return result;
+}
+
+} // namespace skep::testing

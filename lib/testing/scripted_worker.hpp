@@ -1,0 +1,83 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/condition_variable.hpp"
+#include "async/latch.hpp"
+#include "async/task_group.hpp"
+#include "runtime/runtime.hpp"
+#include "server/call_server.hpp"
+#include "server/lifecycle_hooks.hpp"
+#include "testing/memory_channel.hpp"
+#include <skep/testing.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace skep::testing {
+
+/// A worker in the pool's own process: speaks the protocol over a channel in memory, and ends as a process
+/// ends. Used on the pool's strand.
+class scripted_worker : public std::enable_shared_from_this<scripted_worker> {
+public:
+    scripted_worker(const strand& executor, launch_order order, int pid, std::size_t capacity,
+                    const work& functions, std::shared_ptr<memory_channel> channel);
+
+    /// Begins the conversation with the pool.
+    void start();
+
+    const worker_id& id() const noexcept { return order_.worker; }
+    int pid() const noexcept { return pid_; }
+
+    /// Ends the "process" at once.
+    void end(const exit_status& status, std::string_view output = {});
+    bool has_ended() const noexcept { return has_ended_; }
+
+    void terminate();
+    void freeze();
+
+    // A process as seen from outside.
+    asio::awaitable<void> wait_for_end();
+    const exit_status& status() const noexcept { return status_; }
+    const std::string& output() const noexcept { return output_; }
+    void add_output(std::string_view text) { output_ += text; }
+
+private:
+    asio::awaitable<void> run();
+    asio::awaitable<void> listen();
+    asio::awaitable<void> outlive_handlers();
+
+    void greet();
+    void handle(host_message message);
+    void stop();
+    void fail(const std::exception_ptr& problem);
+    work guarded(const work& functions);
+
+    /// Run a function of the script. The function may end the worker.
+    template <class Function>
+    auto guard(Function&& function) -> decltype(function());
+    template <class T>
+    asio::awaitable<T> guard_async(asio::awaitable<T> guarded_function);
+
+    launch_order order_;
+    int pid_;
+    std::shared_ptr<memory_channel> channel_;
+    memory_output sent_;
+    work functions_;
+    call_server calls_;
+    lifecycle_hooks hooks_;
+    task_group tasks_;
+    task_group life_;
+    latch welcomed_;
+    latch stop_;
+    latch runs_;               ///< closed while the worker is frozen
+    condition_variable ended_; ///< several coroutines wait
+    bool has_ended_ = false;
+    bool has_welcome_ = false;
+    exit_status status_;
+    std::string output_;
+};
+
+} // namespace skep::testing
