@@ -84,6 +84,18 @@ def handle(): signal.signal(signal.SIGTERM, end)
 """
 
 
+# The handler runs within the step of a task that the call does not await.
+NAP_BESIDE_BUSY_TASK = """
+async def block():
+    print("sleeping", flush=True)
+    time.sleep(1000)
+async def wait():
+    task = asyncio.ensure_future(block())
+    await asyncio.sleep(1000)
+def nap(): return wait()
+"""
+
+
 class Exits(HostCase):
     def start_kind(self, kind, more="", **how):
         options, source, threads = KINDS[kind]
@@ -141,6 +153,7 @@ class Exits(HostCase):
             ("async", "async def nap():\n    print('sleeping', flush=True)\n    time.sleep(1000)\n"),
             ("async", "async def nap():\n    print('sleeping', flush=True)\n    await asyncio.sleep(1000)\n"),
             ("awaited", "def nap():\n    print('sleeping', flush=True)\n    return asyncio.sleep(1000)\n"),
+            ("awaited", NAP_BESIDE_BUSY_TASK),
         ):
             with self.subTest(kind=kind, nap=nap):
                 more = ENDING_SLOWLY + nap + "worker.command(nap)\n"

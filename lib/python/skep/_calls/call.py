@@ -19,6 +19,10 @@ class Host:
     welcome_time = 0.0  # when the welcome arrived, on the monotonic clock
     correlation = ""  # the prefix of correlation ids for calls that have none from their caller
 
+    def is_terminated(self) -> bool:
+        """Returns true if SIGTERM has arrived."""
+        return False
+
     def call_tool(self, call: "Call", name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
         """Calls a tool, as call_host() describes."""
         raise NotImplementedError

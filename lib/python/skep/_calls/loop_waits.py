@@ -191,7 +191,8 @@ class _OwnLoopTask(_AwaitedTask):
             try:
                 return self._loop.run_until_complete(task)
             except SystemExit as error:
-                if task.done() or self._call.host.is_gone or _raising_handle(error) is None:
+                host = self._call.host
+                if task.done() or host.is_gone or host.is_terminated() or _raising_handle(error) is None:
                     raise
                 # Another task has exited: this task gets the exit where it waits.
 

@@ -35,7 +35,10 @@ class PoolHost(Host):
         self.capacity = _NO_LIMIT  # calls at once
         self.log_level = "warning"  # of the host's log
         self.interrupt: Callable[[int], None]  # cancels a running or a future call
-        self.is_terminated: Callable[[], bool]  # returns true if SIGTERM has arrived
+        self.has_sigterm: Callable[[], bool]  # returns true if SIGTERM has arrived
+
+    def is_terminated(self) -> bool:
+        return self.has_sigterm()
 
     def accept_welcome(self, message: Dict[str, Any]) -> None:
         """Reads the host's welcome. Raises ProtocolError if the welcome is malformed."""

@@ -88,7 +88,7 @@ class Conversation:
         self._work = work
         self._profile = choose_profile(work, event_loop, connection, self.interrupts, self.host)
         self.host.interrupt = self._profile.cancel
-        self.host.is_terminated = self.interrupts.is_terminated
+        self.host.has_sigterm = self.interrupts.is_terminated
 
     def greet(self) -> None:
         """Sends the hello, waits for the welcome, and starts listening to SIGTERM and the host."""
