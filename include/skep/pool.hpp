@@ -337,6 +337,23 @@ public:
                                   std::move(id));
     }
 
+    /// Makes a worker print the stacks of all its threads, such as a worker that is busy with a long call, and
+    /// returns them in the format of Python's faulthandler. The worker goes on undisturbed. The lines are
+    /// left out of the log, of events and of output_options::handler. Works in every phase, also for a worker
+    /// that hangs in its start hooks. Takes 0.1 s: the stacks are complete when the worker is silent for so
+    /// long.
+    /// Returns UTF-8 text, at most 1 MiB. Lines beyond output_options::lines_per_second are missing.
+    /// Errors: unknown_worker (no such process runs, or it ended meanwhile), unknown_command (no signal makes
+    /// the worker print its stacks: a worker in C++, over stdio or behind a launcher, or a Python worker that
+    /// uses both SIGUSR1 and SIGUSR2), timeout (no stacks within 2 s), shutting_down, cancelled, forked.
+    /// Cancellation (all types): the wait ends with cancelled.
+    boost::asio::awaitable<std::string> stacks(worker_id id);
+    template <class CompletionToken>
+    auto stacks(worker_id id, CompletionToken&& token) {
+        return begin<std::string>(detail::operations::stacks, std::forward<CompletionToken>(token),
+                                  std::move(id));
+    }
+
     /// Replaces one worker, or all workers that are up or coming up, at most recycle.max_recycling at a time.
     /// As in recycling, the new worker is ready before the old one leaves, and calls in flight finish. An old
     /// worker leaves only when its leases have been given back, and its strictly bound sessions have ended or

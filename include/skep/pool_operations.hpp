@@ -55,6 +55,7 @@ SKEP_API void probe(const core_ptr& core, completion<probe_result>&& caller, wor
 SKEP_API void probe_all(const core_ptr& core, completion<std::vector<probe_result>>&& caller);
 SKEP_API void ping(const core_ptr& core, completion<duration>&& caller, worker_id&& id);
 SKEP_API void ended(const core_ptr& core, completion<worker_exit>&& caller, worker_id&& id);
+SKEP_API void stacks(const core_ptr& core, completion<std::string>&& caller, worker_id&& id);
 SKEP_API void restart(const core_ptr& core, completion<void>&& caller, worker_id&& id);
 SKEP_API void restart_all(const core_ptr& core, completion<void>&& caller);
 SKEP_API void resize(const core_ptr& core, completion<void>&& caller, size_limits limits);

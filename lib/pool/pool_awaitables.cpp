@@ -77,6 +77,10 @@ asio::awaitable<worker_exit> pool::ended(worker_id id) {
     return ended(std::move(id), default_token());
 }
 
+asio::awaitable<std::string> pool::stacks(worker_id id) {
+    return stacks(std::move(id), default_token());
+}
+
 asio::awaitable<void> pool::restart(worker_id id) {
     return restart(std::move(id), default_token());
 }

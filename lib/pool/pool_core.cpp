@@ -12,7 +12,7 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
     : outcomes_(parts_, config.health_check.error_streak),
       parts_(
           std::move(context), std::move(config), make_runtime,
-          [this](const output_line& line) { outcomes_.output().on_printed(line); }, outcomes_,
+          [this](const output_line& line) { on_printed(line); }, outcomes_,
           boundary([this](const std::exception_ptr& problem) { break_down(problem); }),
           event_queue([this] { events_.wake(); }, [this] { events_.apply_all(); }),
           std::move(of_manager.share)),
@@ -27,6 +27,12 @@ void pool_core::enroll() {
     parts_.surroundings.owner = weak_from_this();
     sessions_.watch();
     context_guard::enroll(executor().get_inner_executor(), shared_from_this());
+}
+
+void pool_core::on_printed(const output_line& line) {
+    if (!inspection_.take_stack_line(line)) {
+        outcomes_.output().on_printed(line);
+    }
 }
 
 /// Ends the pool after a failure that the pool cannot survive: completes every open call and checkout, and

@@ -84,6 +84,7 @@ public:
     void end_now(const asio::execution_context& context) noexcept override;
 
 private:
+    void on_printed(const output_line& line);
     void break_down(const std::exception_ptr& problem) noexcept;
     void end_broken(bool was_stopping) noexcept;
     admission_facts facts_of_admission();

@@ -200,6 +200,13 @@ void ended(const core_ptr& core, completion<worker_exit>&& caller, worker_id&& i
     }
 }
 
+void stacks(const core_ptr& core, completion<std::string>&& caller, worker_id&& id) {
+    if (!is_refused(caller, *core)) {
+        wait_for(core, std::move(caller),
+                 [id = std::move(id)](pool_core& target) { return target.inspecting().stacks(id); });
+    }
+}
+
 void restart(const core_ptr& core, completion<void>&& caller, worker_id&& id) {
     run_with_delay_log(
         core, std::move(caller), "restart",

@@ -131,7 +131,7 @@ asio::awaitable<void> worker::perform(life_step step) {
         guests_.cancel();
         core_.surroundings.starter.cancel_start(core_.id);
         break;
-    case life_step::take_stacks: core_.process->signal(core_.life.process().stack_signal); break;
+    case life_step::take_stacks: print_stacks(); break;
     case life_step::keep_stacks: stacks_ = stacks_in(core_.process->output_tail()); break;
     case life_step::release_calls: calls_.lose(); break;
     case life_step::ask:
@@ -365,6 +365,10 @@ void worker::kill() noexcept {
     if (core_.process) {
         core_.process->kill();
     }
+}
+
+void worker::print_stacks() noexcept {
+    core_.process->signal(core_.life.process().stack_signal);
 }
 
 void worker::end_now() noexcept {

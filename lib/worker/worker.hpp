@@ -92,6 +92,9 @@ public:
     /// Starts the stop sequence at `first`. A later call may begin at a later stage.
     void stop(stop_stage first);
 
+    /// Makes the process print the stacks of its threads. Preconditions: process_facts::stack_signal is set.
+    void print_stacks() noexcept;
+
     /// Sends SIGKILL to the process, before end_now().
     void kill() noexcept;
 

@@ -3,6 +3,7 @@
 
 // What a user has looked at in a worker: probes and pings on demand, and how it ended.
 
+#include "policy/stack_reading.hpp"
 #include "support/probed_pool.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -30,6 +31,13 @@ public:
     std::shared_ptr<outcome<bool>> ended(worker_id id, std::optional<worker_exit>& into) {
         return begin(ended_into(std::move(id), into));
     }
+    std::shared_ptr<outcome<bool>> stacks(worker_id id, std::string& into) {
+        return begin(stacks_into(std::move(id), into));
+    }
+    void print(std::string_view line, bool is_stderr = true, std::uint32_t slot = 0) {
+        const auto id = worker_status_of(slot).id;
+        runtime().print({id, is_stderr, line});
+    }
 
 private:
     asio::awaitable<void> probe_into(worker_id id, std::vector<probe_result>& into) {
@@ -46,6 +54,10 @@ private:
     }
     asio::awaitable<void> ended_into(worker_id id, std::optional<worker_exit>& into) {
         auto asking = facade().ended(std::move(id));
+        into = co_await std::move(asking);
+    }
+    asio::awaitable<void> stacks_into(worker_id id, std::string& into) {
+        auto asking = facade().stacks(std::move(id));
         into = co_await std::move(asking);
     }
 };
@@ -290,6 +302,105 @@ BOOST_AUTO_TEST_CASE(how_a_worker_ended_includes_the_calls_that_it_had) {
     BOOST_REQUIRE_EQUAL(end->unanswered.named.size(), 1u);
     BOOST_TEST(end->unanswered.named[0].command == "work");
     BOOST_TEST(end->unanswered.named[0].correlation_id == "c-1");
+}
+
+BOOST_AUTO_TEST_CASE(stacks_are_complete_after_a_silence) {
+    auto config = quiet_config();
+    std::vector<std::string> others;
+    config.output.handler = [&](const output_line& line) { others.emplace_back(line.text); };
+    inspected_pool pool(config);
+    std::string text;
+    const auto asked = pool.stacks({"default", 0, 1}, text);
+    BOOST_TEST(pool.worker(0).signals == std::vector<int>{SIGUSR2});
+    pool.advance(1900ms); // the process is slow
+    pool.print("Thread 0x1 (most recent call first):");
+    pool.print("  File \"w.py\", line 3 in work");
+    pool.print("Thread 0x9", false);
+    pool.advance(90ms);
+    pool.print("");
+    pool.print("own line");
+    pool.print("Current thread 0x2 (most recent call first):");
+    pool.advance(90ms);
+    BOOST_TEST(!asked->done);
+    pool.advance(10ms);
+    BOOST_REQUIRE_MESSAGE(asked->value, asked->text());
+    BOOST_TEST(text == "Thread 0x1 (most recent call first):\n  File \"w.py\", line 3 in work\n\n"
+                       "Current thread 0x2 (most recent call first):\n");
+    BOOST_TEST(others == (std::vector<std::string>{"Thread 0x9", "own line"}));
+    pool.print("Thread 0x3 (most recent call first):"); // by its own faulthandler
+    BOOST_TEST(others.size() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(two_readings_of_stacks_take_turns) {
+    inspected_pool pool(quiet_config());
+    std::string texts[2];
+    const auto first = pool.stacks({"default", 0, 1}, texts[0]);
+    const auto second = pool.stacks({"default", 0, 1}, texts[1]);
+    for (std::size_t round = 0; round < 2; ++round) {
+        BOOST_TEST(pool.worker(0).signals.size() == round + 1);
+        pool.print("Thread 0x" + std::to_string(round));
+        pool.advance(stack_reading::longest_pause);
+    }
+    BOOST_TEST(first->value.has_value());
+    BOOST_TEST(second->value.has_value());
+    BOOST_TEST(texts[0] == "Thread 0x0\n");
+    BOOST_TEST(texts[1] == "Thread 0x1\n");
+}
+
+BOOST_AUTO_TEST_CASE(stacks_that_do_not_come) {
+    inspected_pool pool(quiet_config(2));
+    std::string text;
+    const auto silent = pool.stacks({"default", 0, 1}, text);
+    const auto dead = pool.stacks({"default", 1, 1}, text);
+    const auto cancelled = pool.stacks({"default", 0, 1}, text);
+    cancelled->cancel.emit(asio::cancellation_type::total);
+    pool.run_until_idle();
+    BOOST_TEST(cancelled->code() == errc::cancelled);
+    crash_worker(pool, 1);
+    pool.advance(1999ms);
+    BOOST_TEST(!silent->done);
+    BOOST_TEST(dead->code() == errc::unknown_worker);
+    pool.advance(1ms);
+    BOOST_TEST(silent->code() == errc::timeout);
+    check_mentions(silent->text(), "it printed no stacks within 2s");
+    BOOST_TEST(pool.stacks({"default", 7, 1}, text)->code() == errc::unknown_worker);
+}
+
+BOOST_AUTO_TEST_CASE(stacks_of_one_that_cannot_print_them) {
+    manual_pool pool(quiet_config(2));
+    pool.runtime().on_start = [](fake_worker& fresh) {
+        if (fresh.order().worker.slot == 0) {
+            fresh.shake_hands();
+        }
+    };
+    pool.start();
+    for (std::uint32_t slot : {0u, 1u}) {
+        auto read = [&pool, slot]() -> asio::awaitable<void> {
+            auto asking = pool.facade().stacks({"default", slot, 1});
+            co_await std::move(asking);
+        };
+        const auto asked = pool.begin(read());
+        BOOST_TEST(asked->code() == errc::unknown_command);
+        check_mentions(asked->text(),
+                       slot == 0 ? "no signal makes it print its stacks" : "not connected yet");
+        BOOST_TEST(pool.worker(slot).signals.empty());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(stacks_of_one_that_hangs_as_it_starts) {
+    manual_pool pool(quiet_config());
+    pool.runtime().on_start = [](fake_worker& fresh) {
+        fresh.stack_signal = SIGUSR1;
+        fresh.send_data(fresh.hello());
+    };
+    const auto started = pool.start();
+    BOOST_TEST(!started->done);
+    auto read = [&pool]() -> asio::awaitable<void> {
+        auto asking = pool.facade().stacks({"default", 0, 1});
+        co_await std::move(asking);
+    };
+    pool.begin(read());
+    BOOST_TEST(pool.worker(0).signals == std::vector<int>{SIGUSR1});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,12 +5,19 @@
 
 #include "core/clock.hpp"
 #include "core/duration_text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace skep {
 
 namespace {
+
+constexpr const char* without_signal = "no signal makes it print its stacks: it is no Python worker of this "
+                                       "machine, or its script uses SIGUSR1 and "
+                                       "SIGUSR2";
+constexpr const char* without_hello = "it has not connected yet, so no signal makes it print its stacks";
 
 error_info info_of(const worker& subject, std::string detail) {
     error_info info;
@@ -24,6 +31,20 @@ error_info info_of(const worker& subject, std::string detail) {
 bool is_probeable(const worker& subject) noexcept {
     return subject.life().is_in_service() && !subject.life().readiness().has(obstacle::suspended);
 }
+
+/// Registers a reading for its lifetime.
+class open_reading {
+public:
+    open_reading(std::map<worker_id, stack_reading*>& readings, const worker_id& id, stack_reading& reading)
+        : readings_(readings), place_(readings.emplace(id, &reading).first) {}
+    ~open_reading() { readings_.erase(place_); }
+    open_reading(const open_reading&) = delete;
+    open_reading& operator=(const open_reading&) = delete;
+
+private:
+    std::map<worker_id, stack_reading*>& readings_;
+    std::map<worker_id, stack_reading*>::iterator place_;
+};
 
 } // namespace
 
@@ -40,6 +61,16 @@ worker& inspection::find(const worker_id& id) const {
 worker& inspection::find_in_service(const worker_id& id) const {
     auto& found = find(id);
     if (!found.life().is_in_service()) {
+        throw roster_.no_such_worker(id);
+    }
+    return found;
+}
+
+/// Finds a worker whose process runs.
+worker& inspection::find_process(const worker_id& id) const {
+    auto& found = find(id);
+    const auto& process = found.life().process();
+    if (!process.exists() || process.has_ended) {
         throw roster_.no_such_worker(id);
     }
     return found;
@@ -94,6 +125,40 @@ asio::awaitable<duration> inspection::ping(worker_id id) {
         co_await changed_.wait_until(deadline);
     }
     co_return context_.now() - sent;
+}
+
+/// Reads one dump at a time: the lines of two dumps look alike.
+asio::awaitable<std::string> inspection::stacks(worker_id id) {
+    for (auto other = readings_.find(id); other != readings_.end(); other = readings_.find(id)) {
+        co_await changed_.wait_until(other->second->due());
+    }
+    auto& subject = find_process(id);
+    const auto& process = subject.life().process();
+    if (process.stack_signal == 0) {
+        throw error(errc::unknown_command,
+                    info_of(subject, process.has_greeted ? without_signal : without_hello));
+    }
+    stack_reading reading(context_.now());
+    const open_reading registration(readings_, id, reading);
+    subject.print_stacks();
+    while (context_.now() < reading.due()) {
+        co_await changed_.wait_until(reading.due());
+        find_process(id);
+    }
+    if (reading.text().empty()) {
+        const auto problem = "it printed no stacks within " + to_text(stack_reading::limit);
+        throw error(errc::timeout, info_of(find(id), problem));
+    }
+    co_return to_utf8(reading.text());
+}
+
+bool inspection::take_stack_line(const output_line& line) {
+    const auto reading = line.is_stderr ? readings_.find(line.worker) : readings_.end();
+    const bool is_taken = reading != readings_.end() && reading->second->take(line.text, context_.now());
+    if (is_taken) {
+        changed_.notify_all(); // the reading ends earlier now
+    }
+    return is_taken;
 }
 
 asio::awaitable<worker_exit> inspection::ended(worker_id id) {

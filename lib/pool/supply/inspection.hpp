@@ -4,17 +4,21 @@
 #pragma once
 
 #include "async/condition_variable.hpp"
+#include "policy/stack_reading.hpp"
 #include "pool/supply/roster.hpp"
 #include <skep/pool_config.hpp>
 #include <skep/shutdown_report.hpp>
 
 #include <boost/circular_buffer.hpp>
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace skep {
 
-/// Probes and pings workers on request of the user, and keeps the most recent exits. On the pool's strand.
+/// Probes and pings workers on request of the user, reads their stacks, and keeps the most recent exits. On
+/// the pool's strand.
 class inspection {
 public:
     inspection(const pool_context& context, const heartbeat_options& heartbeat, roster& workers,
@@ -26,11 +30,16 @@ public:
     asio::awaitable<std::vector<probe_result>> probe_all();
     asio::awaitable<duration> ping(worker_id id);
     asio::awaitable<worker_exit> ended(worker_id id);
+    asio::awaitable<std::string> stacks(worker_id id);
+
+    /// Takes a line of a worker's output that belongs to requested stacks. Returns false for any other line.
+    bool take_stack_line(const output_line& line);
 
     void keep(const worker_exit& end) { ends_.push_back(end); }
 
 private:
     worker& find(const worker_id& id) const;
+    worker& find_process(const worker_id& id) const;
     worker& find_in_service(const worker_id& id) const;
 
     const pool_context& context_;
@@ -38,6 +47,7 @@ private:
     roster& roster_;
     condition_variable& changed_;
     boost::circular_buffer<worker_exit> ends_{64}; ///< the most recent
+    std::map<worker_id, stack_reading*> readings_; ///< under way, at most one per worker
 };
 
 } // namespace skep

@@ -131,8 +131,9 @@ boost::asio::awaitable<void> change(skep::pool& pool, const skep::reply& reply) 
 boost::asio::awaitable<void> look_into(skep::pool& pool, skep::worker_id id) {
     const skep::probe_result health = co_await pool.probe(id); // what its health check returns, now
     const skep::duration round_trip = co_await pool.ping(id);
+    const std::string stacks = co_await pool.stacks(id);   // what the threads of a busy worker are doing
     const skep::worker_exit end = co_await pool.ended(id); // how its process ended, once it has
-    std::cout << health.passed << ' ' << round_trip.count() << ' ' << to_string(end.status) << '\n';
+    std::cout << health.passed << ' ' << round_trip.count() << ' ' << to_string(end.status) << '\n' << stacks;
 }
 
 boost::asio::awaitable<void> greet(skep::pool& pool) {
