@@ -44,8 +44,10 @@ from ._wire.errors import (
     UnserializableResult,
 )
 from ._wire.protocol import __version__
+from .breakpoints import breakpoint
 from .local_call import fake_tools
 from .worker import Worker
+
 
 __all__ = [
     "Array",
@@ -63,6 +65,7 @@ __all__ = [
     "__version__",
     "array",
     "attachments",
+    "breakpoint",
     "call_host",
     "call_host_async",
     "current",

@@ -16,6 +16,9 @@ from ._wire.connection import ConnectError, connect
 from ._wire.json_text import decode
 from ._wire.messages import encode
 from ._wire.protocol import DEFAULT_LIMITS, PROTOCOL_VERSION, __version__
+from .cpp_header import to_cpp
+from .description import describe_command, to_json, to_text
+from .worker import Worker
 
 
 class _Host(threading.Thread):
@@ -136,6 +139,14 @@ A VALUE that is JSON is passed as its JSON value, anything else as text:
 
   python3 -m skep call worker.py predict text=hello top=3 'labels=["a", "b"]' 'zip="01234"'
 """
+_DESCRIBE = """\
+Prints the commands of a script with their parameters and types. Runs the script up to worker.run(), without
+its hooks; output of the script goes to stderr.
+"""
+_ATTACH = """\
+Connects this terminal to the debugger (pdb) of a worker that waits at a breakpoint. Without a PATH, to the one that
+has waited longest. Ctrl-D detaches: the worker goes on.
+"""
 _SERVE = """\
 Runs a script as a worker that talks to its pool over stdin and stdout, for hosts that start workers through
 something that forwards these, such as `ssh -T` or `docker run -i`. Output of the script goes to stderr.
@@ -171,6 +182,14 @@ def _parser() -> argparse.ArgumentParser:
     call.add_argument("arguments", metavar="NAME=VALUE", nargs="*")
     call.add_argument("--attach", metavar="FILE", action="append", default=[], help="a file to send along")
     call.add_argument("--save", metavar="PREFIX", help="write attachments of the result to PREFIX0, PREFIX1, ...")
+    describe = add("describe", _describe, "print the commands of a script", _DESCRIBE)
+    form = describe.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as JSON")
+    form.add_argument("--cpp", action="store_true", help="as a C++ header of typed functions")
+    describe.add_argument("--namespace", metavar="NAME", help="of the functions; by default the name of the script")
+    attach = actions.add_parser("attach", help="debug a worker that waits at a breakpoint", description=_ATTACH)
+    attach.set_defaults(run=_attach, parser=attach)
+    attach.add_argument("path", metavar="PATH", nargs="?", help="the worker's socket, from the log")
     serve = add("serve", _serve, "run a script as a worker on stdin and stdout", _SERVE)
     serve.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER)
     return parser
@@ -182,6 +201,73 @@ def _call(options: argparse.Namespace, rest: List[str]) -> NoReturn:
     args = _named_values(options.parser, options.arguments + rest)
     become_script(options.script, [])
     call_once(source, options.command, args, attachments, options.save)
+
+
+class _Described(BaseException):
+    """Raised by worker.run() instead of serving: the script has registered all commands."""
+
+
+def _describe(options: argparse.Namespace, rest: List[str]) -> int:
+    if rest:
+        options.parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    source = _read_script(options.parser, options.script)
+    become_script(options.script, [])
+    worker = _worker_of(source)
+    if worker is None:
+        return EXIT_FAILED
+    commands = [describe_command(name, each.function) for name, each in worker._commands.items()]
+    name = os.path.basename(options.script)
+    if options.json:
+        text = json.dumps(to_json(commands), indent=2, ensure_ascii=False) + "\n"
+    elif options.cpp:
+        text = to_cpp(commands, name, options.namespace or os.path.splitext(name)[0])
+    else:
+        text = to_text(commands)
+    sys.stdout.write(printable(text))
+    return 0
+
+
+def _worker_of(source: bytes) -> Optional[Worker]:
+    """Runs the script that this process has become up to worker.run(). Returns its worker; None if it has none."""
+    output = os.dup(1)
+    os.dup2(2, 1)  # for the script
+    found: List[Worker] = []
+
+    def end(worker: Worker) -> NoReturn:
+        found.append(worker)
+        raise _Described
+
+    setattr(Worker, "run", end)
+    for name in ("SKEP_PROTOCOL", "SKEP_WORKER"):  # in case this runs inside a worker
+        os.environ.pop(name, None)
+    try:
+        run_script(source)
+    except _Described:
+        pass
+    finally:
+        sys.stdout.flush()
+        os.dup2(output, 1)
+    if not found:
+        report_missing_run()
+        return None
+    return found[0]
+
+
+def _attach(options: argparse.Namespace, rest: List[str]) -> int:
+    if rest:
+        options.parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    from .debugger import attach, attach_to_oldest  # with pdb, which is slow to import
+
+    try:
+        if options.path is not None:
+            attach(options.path)
+        elif not attach_to_oldest():
+            print("skep: no worker of this user waits at a breakpoint", file=sys.stderr)
+            return EXIT_FAILED
+    except OSError as error:
+        print(f"skep: no breakpoint waits at {options.path}: {error.strerror}", file=sys.stderr)
+        return EXIT_FAILED
+    return 0
 
 
 def _serve(options: argparse.Namespace, rest: List[str]) -> int:
