@@ -25,9 +25,9 @@ struct admin_options {
     std::string address = "127.0.0.1";
     unsigned short port = 0; ///< 0 = a free port: see admin_server::port
 
-    /// Clients with this token may restart, suspend, resume and resize. 16..256 visible ASCII characters;
-    /// empty = no client may. Clients send the token unencrypted: put TLS in front of the server if clients
-    /// are on other machines.
+    /// Clients with this token may restart, suspend, resume and resize, make calls, and read stacks. 16..256
+    /// visible ASCII characters; empty = no client may. Clients send the token unencrypted: put TLS in front
+    /// of the server if clients are on other machines.
     std::string token;
 
     /// Connections at a time, 1..10,000. A further connection replaces the connection that has waited longest
@@ -49,9 +49,13 @@ SKEP_API std::size_t descriptors_needed(const admin_options& options) noexcept;
 ///     GET /metrics      for Prometheus; see to_families
 ///     GET /status.json  {"pools": [to_json(pool_metrics), ...]}
 ///     GET /events       the page's data as server-sent events
-///     POST /pools/NAME/suspend, /resume, /restart, /resize ({"min": N, "max": N}), and
-///          /pools/NAME/workers/SLOT.GENERATION/suspend, /resume, /restart;
+///     POST /pools/NAME/suspend, /resume, /restart, /resize ({"min": N, "max": N}),
+///          /call ({"command": NAME, "args": {...}, "timeout_ms": 1..600000, default 60000}), and
+///          /pools/NAME/workers/SLOT.GENERATION/suspend, /resume, /restart, /stacks;
 ///          with "Authorization: Bearer TOKEN"
+///
+/// A call answers with {"value": ..., "attachments": [sizes], "worker": ID, ...}, of at most 1 MiB, or with
+/// the text of its error and the traceback of the worker. The call goes on if its client leaves.
 ///
 /// The server shows output of workers and ids of sessions. It drops a client that takes more than ten seconds
 /// to send a request or to read an answer. It rejects a head of more than 8 KiB, a body of more than 4 KiB

@@ -52,14 +52,14 @@ public:
         return is_gone_ ? subscription() : events_.listen(executor, std::move(handler));
     }
 
-    /// Returns the coroutine `change(pool)` for the pool with the given name; std::nullopt if there is no
-    /// such pool.
-    template <class Change>
-    std::optional<task<void>> change(const std::string& wanted_change, Change change) {
+    /// Returns the coroutine `act(pool)` for the pool with the given name; std::nullopt if there is no such
+    /// pool.
+    template <class Action>
+    std::optional<task<std::string>> act(const std::string& name, Action act) {
         const std::lock_guard lock(mutex_);
         for (auto* const each : list()) {
-            if (each->name() == wanted_change) {
-                return task<void>{each->get_executor(), change(*each)};
+            if (each->name() == name) {
+                return task<std::string>{each->get_executor(), act(*each)};
             }
         }
         return {};

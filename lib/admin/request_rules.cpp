@@ -4,15 +4,48 @@
 #include "admin/request_rules.hpp"
 
 #include "core/number_text.hpp"
+#include "core/visible_text.hpp"
+#include <skep/error.hpp>
 
 #include <boost/asio/ip/address.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 namespace skep {
 
+namespace json = boost::json;
+
 namespace {
+
+constexpr std::int64_t default_timeout_ms = 60'000;
+constexpr std::int64_t longest_timeout_ms = 600'000;
+constexpr std::size_t longest_answer = 1u << 20;
+
+[[noreturn]] void refuse(std::string rule) {
+    error_info info;
+    info.detail = std::move(rule);
+    throw error(errc::invalid_request, std::move(info));
+}
+
+duration timeout_in(const json::object& fields) {
+    const auto* const found = fields.if_contains("timeout_ms");
+    boost::system::error_code ec;
+    const auto number = found == nullptr ? default_timeout_ms : found->to_number<std::int64_t>(ec);
+    if (ec || number < 1 || number > longest_timeout_ms) {
+        refuse("\"timeout_ms\" must be 1..600000");
+    }
+    return std::chrono::milliseconds(number);
+}
+
+std::int64_t milliseconds(duration time) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
 
 std::vector<std::string_view> parts_of(std::string_view path) {
     std::vector<std::string_view> parts;
@@ -73,6 +106,47 @@ std::optional<admin_change> change_in(std::string_view target) {
         }
     }
     return change;
+}
+
+request call_in(const std::string& body) {
+    boost::system::error_code ec;
+    const auto document = json::parse(body, ec);
+    if (ec || !document.is_object()) {
+        refuse("the body must be a JSON object");
+    }
+    const auto& fields = document.get_object();
+    for (const auto& [key, value] : fields) {
+        if (key != "command" && key != "args" && key != "timeout_ms") {
+            refuse("the body has \"command\", \"args\" and \"timeout_ms\", not \"" +
+                   visible({key.data(), key.size()}) + '"');
+        }
+    }
+    const auto* const command = fields.if_contains("command");
+    if (command == nullptr || !command->is_string()) {
+        refuse("\"command\" must be the name of a command");
+    }
+    const auto* const args = fields.if_contains("args");
+    request call(std::string(command->get_string()), args == nullptr ? json::object() : *args);
+    call.timeout(timeout_in(fields));
+    return call;
+}
+
+std::string text_of(const reply& answer) {
+    json::array sizes;
+    for (const auto& each : answer.attachments) {
+        sizes.push_back(each.size());
+    }
+    auto text = json::serialize(json::object{{"value", answer.value},
+                                             {"attachments", std::move(sizes)},
+                                             {"worker", to_string(answer.worker)},
+                                             {"correlation_id", answer.correlation_id},
+                                             {"queue_ms", milliseconds(answer.queue_time)},
+                                             {"run_ms", milliseconds(answer.run_time)}});
+    if (text.size() > longest_answer) {
+        refuse("the answer has " + std::to_string(text.size()) +
+               " bytes as JSON; the admin port returns at most 1 MiB");
+    }
+    return text + '\n';
 }
 
 bool is_authorised(std::string_view authorization, std::string_view token) noexcept {

@@ -5,8 +5,11 @@
 
 #pragma once
 
+#include <skep/reply.hpp>
+#include <skep/request.hpp>
 #include <skep/worker_id.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +25,15 @@ struct admin_change {
 
 /// Returns std::nullopt for a target of another form. Accepts any action.
 std::optional<admin_change> change_in(std::string_view target);
+
+/// Returns the call that the body of a request describes: {"command": NAME, "args": {...}, "timeout_ms": N}.
+/// The arguments default to none, the timeout to 60 s; it is 1 ms..10 min.
+/// Throws error(errc::invalid_request), with the member and the rule.
+request call_in(const std::string& body);
+
+/// Returns the answer to a call as JSON. The bytes of attachments are left out.
+/// Throws error(errc::invalid_request) if the text has more than 1 MiB.
+std::string text_of(const reply& answer);
 
 /// Returns the target without its query.
 std::string_view path_of(std::string_view target) noexcept;

@@ -5,6 +5,7 @@
 
 #include "admin/page.hpp"
 #include "admin/request_rules.hpp"
+#include "core/visible_text.hpp"
 #include <skep/prometheus.hpp>
 
 #include <boost/json/array.hpp>
@@ -93,53 +94,111 @@ size_limits limits_in(const std::string& body) {
     return {read("min"), read("max")}; // resize() reports missing and wrong numbers by its own rule
 }
 
-/// Returns the requested change; std::nullopt if there is no such pool or action.
-std::optional<pool_access::task<void>> change_of(pool_access& pools, const admin_change& change,
-                                                 const std::string& body) {
-    const auto& action = change.action;
-    if (change.worker) {
-        const auto& id = *change.worker;
-        return action == "suspend"
-                   ? pools.change(change.pool, [&](pool& target) { return target.suspend(id); })
-               : action == "resume"
-                   ? pools.change(change.pool, [&](pool& target) { return target.resume(id); })
-               : action == "restart"
-                   ? pools.change(change.pool, [&](pool& target) { return target.restart(id); })
-                   : std::nullopt;
+asio::awaitable<std::string> done_after(asio::awaitable<void> operation) {
+    co_await std::move(operation);
+    co_return "done\n";
+}
+
+asio::awaitable<std::string> answer_of(asio::awaitable<reply> operation) {
+    const auto answer = co_await std::move(operation);
+    co_return text_of(answer);
+}
+
+using action = asio::awaitable<std::string> (*)(pool& target, const admin_change& change,
+                                                const std::string& body);
+
+action worker_action(std::string_view name) {
+    static constexpr std::pair<std::string_view, action> actions[] = {
+        {"suspend", [](pool& target, const admin_change& change,
+                       const std::string&) { return done_after(target.suspend(*change.worker)); }},
+        {"resume", [](pool& target, const admin_change& change,
+                      const std::string&) { return done_after(target.resume(*change.worker)); }},
+        {"restart", [](pool& target, const admin_change& change,
+                       const std::string&) { return done_after(target.restart(*change.worker)); }},
+        {"stacks", [](pool& target, const admin_change& change, const std::string&) {
+             return target.stacks(*change.worker);
+         }}};
+    for (const auto& [known, act] : actions) {
+        if (known == name) {
+            return act;
+        }
     }
-    return action == "suspend"  ? pools.change(change.pool, [](pool& target) { return target.suspend(); })
-           : action == "resume" ? pools.change(change.pool, [](pool& target) { return target.resume(); })
-           : action == "restart"
-               ? pools.change(change.pool, [](pool& target) { return target.rolling_restart(); })
-           : action == "resize"
-               ? pools.change(change.pool, [&](pool& target) { return target.resize(limits_in(body)); })
-               : std::nullopt;
+    return nullptr;
+}
+
+action pool_action(std::string_view name) {
+    static constexpr std::pair<std::string_view, action> actions[] = {
+        {"suspend",
+         [](pool& target, const admin_change&, const std::string&) { return done_after(target.suspend()); }},
+        {"resume",
+         [](pool& target, const admin_change&, const std::string&) { return done_after(target.resume()); }},
+        {"restart", [](pool& target, const admin_change&,
+                       const std::string&) { return done_after(target.rolling_restart()); }},
+        {"resize", [](pool& target, const admin_change&,
+                      const std::string& body) { return done_after(target.resize(limits_in(body))); }},
+        {"call", [](pool& target, const admin_change&, const std::string& body) {
+             return answer_of(target.execute(call_in(body)));
+         }}};
+    for (const auto& [known, act] : actions) {
+        if (known == name) {
+            return act;
+        }
+    }
+    return nullptr;
+}
+
+/// Returns the requested action; std::nullopt if there is no such pool or action.
+std::optional<pool_access::task<std::string>> task_of(pool_access& pools, const admin_change& change,
+                                                      const std::string& body) {
+    const auto act = change.worker ? worker_action(change.action) : pool_action(change.action);
+    return act == nullptr ? std::nullopt
+                          : pools.act(change.pool, [&](pool& target) { return act(target, change, body); });
 }
 
 http::status status_of(errc code) {
     switch (code) {
-    case errc::invalid_config: return http::status::bad_request;
-    case errc::unknown_worker: return http::status::not_found;
+    case errc::invalid_config:
+    case errc::invalid_request:
+    case errc::invalid_arguments: return http::status::bad_request;
+    case errc::unknown_worker:
+    case errc::unknown_command: return http::status::not_found;
+    case errc::timeout: return http::status::gateway_timeout;
     default: return http::status::conflict;
     }
 }
 
-/// Returns std::nullopt if the change succeeds.
-asio::awaitable<std::optional<error>> failure_of(asio::awaitable<void> operation) {
+/// The end of an action: the text of its result, or its error.
+struct ending {
+    std::optional<error> problem;
+    std::string text;
+};
+
+asio::awaitable<ending> ending_of(asio::awaitable<std::string> operation) {
+    ending result;
     try {
-        co_await std::move(operation);
-        co_return std::nullopt;
+        result.text = co_await std::move(operation);
     } catch (const error& problem) {
-        co_return problem;
+        result.problem.emplace(problem);
     }
+    co_return result;
 }
 
-http_response outcome(const std::optional<error>& problem) {
-    return problem ? text_response(status_of(problem->kind()), problem->what() + std::string("\n"))
-                   : text_response(http::status::ok, "done\n");
+/// Returns all that is known about an error: in a call's error, the traceback as well.
+std::string account_of(const error& problem) {
+    const auto& traceback = problem.info().remote_traceback;
+    auto text = problem.what() + std::string("\n");
+    return traceback.empty() ? text : text + visible(traceback, line_feeds::keep) + '\n';
 }
 
-/// Runs the change on the pool's executor. The change continues even if the client no longer waits.
+http_response response_to(const admin_change& change, ending&& end) {
+    if (end.problem) {
+        return text_response(status_of(end.problem->kind()), account_of(*end.problem));
+    }
+    return change.action == "call" ? text_response(http::status::ok, std::move(end.text), "application/json")
+                                   : text_response(http::status::ok, std::move(end.text));
+}
+
+/// Runs the action on the pool's executor. The action continues even if the client no longer waits.
 asio::awaitable<http_response> change(const admin_resources& resources, const http_request& query,
                                       const admin_change& order) {
     if (!is_authorised(view_of(query[http::field::authorization]), resources.options.token)) {
@@ -147,16 +206,21 @@ asio::awaitable<http_response> change(const admin_resources& resources, const ht
         refusal.set(http::field::www_authenticate, "Bearer");
         co_return refusal;
     }
-    auto wish = change_of(resources.pools, order, query.body());
+    std::optional<pool_access::task<std::string>> wish;
+    try {
+        wish = task_of(resources.pools, order, query.body());
+    } catch (const error& problem) { // the body describes no call
+        co_return text_response(status_of(problem.kind()), account_of(problem));
+    }
     if (!wish) {
         co_return text_response(http::status::not_found, "there is no such pool or action\n");
     }
     auto changing = remote_runner::wait_for(resources.answers, resources.executor, wish->where,
-                                            failure_of(std::move(wish->work)));
-    const auto made = co_await std::move(changing);
+                                            ending_of(std::move(wish->work)));
+    auto end = co_await std::move(changing);
     resources.looks.expire();
-    co_return made ? outcome(*made)
-                   : text_response(http::status::internal_server_error, "there is no memory for this\n");
+    co_return end ? response_to(order, std::move(*end))
+                  : text_response(http::status::internal_server_error, "there is no memory for this\n");
 }
 
 /// Returns the refusal of a request for another server, if it is one.

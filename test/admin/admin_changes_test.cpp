@@ -5,7 +5,12 @@
 
 #include "admin/admin_client.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/json/parse.hpp>
+
+#include <exception>
 #include <string>
+#include <utility>
 
 namespace skep::test {
 
@@ -97,6 +102,70 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_done_says_why) {
             answer = co_await post(port, path);
             BOOST_TEST(status_line(answer) == "HTTP/1.1 404 Not Found", path);
         }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(calls_are_made_with_it) {
+    with_page(basic_pool(1), changeable(), [](pool&, unsigned short port) -> asio::awaitable<void> {
+        const std::string call = "/pools/default/call";
+        std::string answer = co_await post(port, call, R"({"command": "add", "args": {"a": 2, "b": 3}})");
+        BOOST_TEST(status_line(answer) == "HTTP/1.1 200 OK", answer);
+        BOOST_TEST(contains(answer, "application/json"));
+        const auto result = boost::json::parse(body_of(answer));
+        BOOST_TEST(result.at("value") == 5);
+        BOOST_TEST(result.at("worker") == "default/0#1");
+        answer = co_await post(port, call, R"({"command": "add", "args": {"a": 2}})", "wrong");
+        BOOST_TEST(status_line(answer) == "HTTP/1.1 401 Unauthorized");
+        answer = co_await post(port, call, R"({"command": "fail", "args": {"message": "no model"}})");
+        BOOST_TEST(status_line(answer) == "HTTP/1.1 409 Conflict");
+        BOOST_TEST(contains(answer, "no model"), answer);
+        BOOST_TEST(contains(answer, ", in fail"), answer);
+        answer = co_await post(port, call, R"({"command": "nothing"})");
+        BOOST_TEST(status_line(answer) == "HTTP/1.1 404 Not Found");
+        answer = co_await post(port, call, R"({"command": "add"})");
+        BOOST_TEST(status_line(answer) == "HTTP/1.1 400 Bad Request");
+        answer =
+            co_await post(port, call, R"({"command": "repeat", "args": {"text": "x", "times": 2000000}})");
+        BOOST_TEST(contains(answer, "at most 1 MiB"), answer.substr(0, 1000));
+        answer =
+            co_await post(port, call, R"({"command": "sleep", "args": {"seconds": 60}, "timeout_ms": 1})");
+        BOOST_TEST(status_line(answer) == "HTTP/1.1 504 Gateway Timeout");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(the_body_of_a_call_has_rules) {
+    with_page(basic_pool(1), changeable(), [](pool&, unsigned short port) -> asio::awaitable<void> {
+        const std::pair<const char*, const char*> bodies[] = {
+            {"", "must be a JSON object"},
+            {"[]", "must be a JSON object"},
+            {"{}", "must be the name of a command"},
+            {R"({"command": 1})", "must be the name of a command"},
+            {R"({"command": "add", "arguments": {}})", "not \"arguments\""},
+            {R"({"command": "add", "args": 1})", "object"},
+            {R"({"command": "add", "timeout_ms": 0})", "must be 1..600000"},
+            {R"({"command": "add", "timeout_ms": "1s"})", "must be 1..600000"}};
+        for (const auto& [body, rule] : bodies) {
+            const std::string answer = co_await post(port, "/pools/default/call", body);
+            BOOST_TEST(status_line(answer) == "HTTP/1.1 400 Bad Request", body);
+            BOOST_TEST(contains(answer, rule), answer);
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(stacks_are_read_with_it) {
+    with_page(basic_pool(1), changeable(), [](pool& workers, unsigned short port) -> asio::awaitable<void> {
+        const std::string path = "/pools/default/workers/0.1/stacks";
+        std::string answer = co_await post(port, path, "", "wrong");
+        BOOST_TEST(status_line(answer) == "HTTP/1.1 401 Unauthorized");
+        asio::co_spawn(workers.get_executor(), workers.execute(request("spin").arg("seconds", 60)),
+                       [](const std::exception_ptr&, const reply&) {});
+        while (!contains(answer, " in spin\n")) { // until the worker has begun the call
+            answer = co_await post(port, path);
+            BOOST_TEST(status_line(answer) == "HTTP/1.1 200 OK", answer);
+        }
+        BOOST_TEST(contains(answer, "Thread 0x"), answer);
+        answer = co_await post(port, "/pools/default/workers/0.9/stacks");
+        BOOST_TEST(status_line(answer) == "HTTP/1.1 404 Not Found");
     });
 }
 
