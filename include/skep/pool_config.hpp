@@ -279,6 +279,13 @@ struct SKEP_API pool_config {
     pool_config& apply(timeout_profile profile);
     pool_config& apply(capacity_strategy strategy);
 
+    /// Sets the fields for a developer at a debugger: one worker; no timeouts of calls, streams and the
+    /// queue, also for single commands; no heartbeat, health check, recycling and refusal of poisonous input;
+    /// an hour for a start and for the end of a cancelled call. Python's breakpoint() in a worker waits for
+    /// `python3 -m skep attach`, because launch.environment gets PYTHONBREAKPOINT unless it has one. Timeouts
+    /// of single requests remain. Not for production: a worker that hangs stays.
+    pool_config& debugging();
+
     /// Reads the configuration from JSON: nested objects by the member names above, and enums by name. A
     /// duration is either text with a unit ("request_timeout": "1.5s"; ns, us, ms, s, m, h and d) or an
     /// integer of milliseconds under a key with the suffix _ms ("request_timeout_ms": 1500).

@@ -69,6 +69,25 @@ pool_config& pool_config::apply(timeout_profile profile) {
     return *this;
 }
 
+pool_config& pool_config::debugging() {
+    workers = 1;
+    min_ready = 1;
+    scaling = {};
+    start.timeout = 1h;
+    request_timeout = queue.timeout = stream.timeout = stream.idle_timeout = 0s;
+    for (auto& [name, options] : commands) {
+        options.timeout = options.queue_timeout = options.idle_timeout = std::nullopt;
+    }
+    heartbeat.enabled = health_check.enabled = false;
+    recycle = {};
+    crash_barrier.enabled = false;
+    crash_barrier.poison_crashes = 0;
+    cancel_grace = 1h;
+    lease.leak_threshold = 0s;
+    launch.environment.emplace("PYTHONBREAKPOINT", "skep.breakpoint");
+    return *this;
+}
+
 pool_config& pool_config::apply(capacity_strategy strategy) {
     if (strategy == capacity_strategy::profile) {
         capacity = threads_per_worker = 1;

@@ -230,6 +230,28 @@ BOOST_AUTO_TEST_CASE(say_what_may_be_sent_again) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(for_a_developer_at_a_debugger) {
+    auto config = pool_with(R"(, "workers": 4, "min_ready": 3, "scaling": {"min": 2, "max": 8},
+        "commands": {"slow": {"timeout": "1s", "queue_timeout": "1s", "idle_timeout": "1s", "idempotent": true}},
+        "recycle": {"calls": 1, "hard_memory": 1}, "health_check": {"command": "check"})");
+    config.debugging().validate();
+    BOOST_TEST(*config.workers == 1u);
+    BOOST_TEST(config.min_ready == 1u);
+    BOOST_TEST(!config.scaling.max);
+    for (const auto timeout : {config.request_timeout, config.queue.timeout, config.stream.timeout,
+                               config.stream.idle_timeout, config.recycle.age}) {
+        BOOST_TEST((timeout == 0s));
+    }
+    const auto& slow = config.commands.at("slow");
+    BOOST_TEST((!slow.timeout && !slow.queue_timeout && !slow.idle_timeout && slow.idempotent));
+    BOOST_TEST((!config.heartbeat.enabled && !config.health_check.enabled));
+    BOOST_TEST(config.recycle.calls + config.recycle.hard_memory == 0u);
+    BOOST_TEST(config.crash_barrier.poison_crashes == 0);
+    BOOST_TEST(*config.launch.environment.at("PYTHONBREAKPOINT") == "skep.breakpoint");
+    config.launch.environment["PYTHONBREAKPOINT"] = "0";
+    BOOST_TEST(*config.debugging().launch.environment.at("PYTHONBREAKPOINT") == "0");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace skep::test
