@@ -337,7 +337,7 @@ public:
                                   std::move(id));
     }
 
-    /// Makes a worker print the stacks of all its threads, such as a worker that is busy with a long call, and
+    /// Makes a worker, such as one that is busy with a long call, print the stacks of all its threads, and
     /// returns them in the format of Python's faulthandler. The worker goes on undisturbed. The lines are
     /// left out of the log, of events and of output_options::handler. Works in every phase, also for a worker
     /// that hangs in its start hooks. Takes 0.1 s: the stacks are complete when the worker is silent for so

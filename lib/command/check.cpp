@@ -3,38 +3,20 @@
 
 #include "command/check.hpp"
 
+#include "command/config_files.hpp"
 #include <skep/skep.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/json/parse.hpp>
 
-#include <fstream>
 #include <ostream>
 #include <vector>
 
 namespace skep {
 
 namespace asio = boost::asio;
-namespace json = boost::json;
 
 namespace {
-
-/// Returns true if the file configures several pools. A file without valid JSON configures one pool: reading
-/// it as such reports the problem.
-bool lists_pools(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    boost::system::error_code ec;
-    const auto document = json::parse(file, ec);
-    return !ec && document.is_object() && document.get_object().contains("pools");
-}
-
-std::vector<pool_config> pools_in(const std::string& path) {
-    if (lists_pools(path)) {
-        return manager_config::from_file(path).pools;
-    }
-    return {pool_config::from_file(path)};
-}
 
 pool_config with_one_worker(pool_config config) {
     config.workers = 1;
@@ -83,7 +65,7 @@ bool check_pool(pool_config config, std::ostream& out) {
 bool check_configuration(const std::string& path, std::ostream& out) {
     std::vector<pool_config> pools;
     try {
-        pools = pools_in(path);
+        pools = read_configuration(path).pools;
     } catch (const std::exception& problem) {
         out << problem.what() << '\n';
         return false;

@@ -1,0 +1,34 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "command/config_files.hpp"
+
+#include <boost/json/parse.hpp>
+
+#include <fstream>
+
+namespace skep {
+
+namespace {
+
+/// Returns true if the file configures several pools. A file without valid JSON configures one pool: reading
+/// it as such reports the problem.
+bool lists_pools(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    boost::system::error_code ec;
+    const auto document = boost::json::parse(file, ec);
+    return !ec && document.is_object() && document.get_object().contains("pools");
+}
+
+} // namespace
+
+manager_config read_configuration(const std::string& path) {
+    if (lists_pools(path)) {
+        return manager_config::from_file(path);
+    }
+    manager_config config;
+    config.pools.push_back(pool_config::from_file(path));
+    return config;
+}
+
+} // namespace skep

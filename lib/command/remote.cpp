@@ -1,0 +1,243 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "command/remote.hpp"
+
+#include "command/admin_client.hpp"
+#include "command/status_table.hpp"
+#include "command/usage_error.hpp"
+#include "command/words.hpp"
+#include "core/duration_text.hpp"
+#include "core/number_text.hpp"
+#include "core/visible_text.hpp"
+#include <skep/worker_id.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <iostream>
+#include <limits>
+#include <thread>
+#include <unistd.h> // lint: allow linux because isatty() has no portable form
+
+namespace skep {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+admin_client client_of(const parsed_words& parsed) {
+    if (parsed.operands.empty()) {
+        throw usage_error("the URL of the admin port is missing");
+    }
+    const auto* const token = std::getenv("SKEP_ADMIN_TOKEN");
+    return {parse_admin_url(parsed.operands.front()), token == nullptr ? "" : token};
+}
+
+std::vector<std::string> operands_after(const parsed_words& parsed, std::size_t count) {
+    const auto begin = parsed.operands.begin() + static_cast<std::ptrdiff_t>(count);
+    return {begin, parsed.operands.end()};
+}
+
+void expect_operands(const parsed_words& parsed, std::size_t most) {
+    if (parsed.operands.size() > most) {
+        throw usage_error('"' + parsed.operands[most] + "\" is one word too many");
+    }
+}
+
+/// Returns the answer's body. Throws std::runtime_error with the service's text if the service refuses.
+std::string body_of(admin_answer answer) {
+    if (!answer.is_good()) {
+        while (answer.body.ends_with('\n')) {
+            answer.body.pop_back();
+        }
+        throw std::runtime_error(visible(answer.body, line_feeds::keep));
+    }
+    return std::move(answer.body);
+}
+
+json::value document_in(const std::string& body) {
+    boost::system::error_code ec;
+    auto document = json::parse(body, ec);
+    if (ec) {
+        throw service_unreachable("the answer is not the one of an admin port: no JSON");
+    }
+    return document;
+}
+
+json::value status_of(const admin_client& service) {
+    return document_in(body_of(service.get("/status.json")));
+}
+
+duration duration_in(const parsed_words& parsed, std::string_view option, duration otherwise) {
+    const auto found = parsed.options.find(option);
+    if (found == parsed.options.end()) {
+        return otherwise;
+    }
+    const auto time = parse_duration(found->second);
+    if (!time || *time < 1ms) {
+        throw usage_error(std::string(option) + " must be a duration such as 500ms or 2s");
+    }
+    return *time;
+}
+
+std::size_t count_in(const parsed_words& parsed, std::string_view option) {
+    const auto found = parsed.options.find(option);
+    std::size_t count = std::numeric_limits<std::size_t>::max();
+    if (found != parsed.options.end() && (!read_number(found->second, count) || count == 0)) {
+        throw usage_error(std::string(option) + " must be a positive number");
+    }
+    return count;
+}
+
+/// Returns the generation of the present worker of a slot: the first that is listed, before leaving workers.
+std::uint64_t present_generation(const admin_client& service, const admin_target& target) {
+    const auto status = status_of(service);
+    const auto* const pools = status.is_object() ? status.get_object().if_contains("pools") : nullptr;
+    for (const auto& pool : pools != nullptr && pools->is_array() ? pools->get_array() : json::array()) {
+        boost::system::error_code ec;
+        const auto* const workers = pool.find_pointer("/status/workers", ec);
+        for (const auto& each : workers != nullptr ? workers->get_array() : json::array()) {
+            const auto id = to_worker_id(std::string(each.at("id").as_string()));
+            if (id && id->pool == target.pool && id->slot == *target.slot) {
+                return id->generation;
+            }
+        }
+    }
+    throw std::runtime_error("there is no worker " + target.pool + '/' + std::to_string(*target.slot));
+}
+
+std::string path_of(const admin_client& service, const admin_target& target, const std::string& action) {
+    const auto pool = "/pools/" + target.pool;
+    if (!target.slot) {
+        return pool + '/' + action;
+    }
+    const auto generation = target.generation ? *target.generation : present_generation(service, target);
+    return pool + "/workers/" + std::to_string(*target.slot) + '.' + std::to_string(generation) + '/' +
+           action;
+}
+
+/// Sends the action for each target, in order. Stops at the first failure.
+int change(const std::vector<std::string>& words, const std::string& action) {
+    const auto parsed = parse_words(words, {});
+    const auto service = client_of(parsed);
+    std::vector<admin_target> targets;
+    for (const auto& each : operands_after(parsed, 1)) {
+        targets.push_back(parse_admin_target(each));
+    }
+    if (targets.empty()) {
+        throw usage_error("a pool or a worker is missing");
+    }
+    for (const auto& each : targets) {
+        body_of(service.post(path_of(service, each, action)));
+    }
+    return 0;
+}
+
+std::string time_of_day() {
+    const auto now = std::time(nullptr);
+    std::tm local{};
+    char text[16];
+    localtime_r(&now, &local);
+    return {text, std::strftime(text, sizeof text, "%H:%M:%S", &local)};
+}
+
+json::object body_of_call(const std::string& command, json::object arguments, const parsed_words& parsed) {
+    const auto timeout = duration_in(parsed, "--timeout", 60s);
+    return {{"command", command}, {"args", std::move(arguments)}, {"timeout_ms", timeout / 1ms}};
+}
+
+void report_attachments(const json::value& answer) {
+    boost::system::error_code ec;
+    const auto* const sizes = answer.find_pointer("/attachments", ec);
+    if (sizes != nullptr && sizes->is_array() && !sizes->get_array().empty()) {
+        std::cerr << "skep: the result has attachments of " << json::serialize(*sizes)
+                  << " bytes, which are not shown\n";
+    }
+}
+
+} // namespace
+
+int show_status(const std::vector<std::string>& words) {
+    const auto parsed = parse_words(words, {{"--json"}});
+    const auto service = client_of(parsed);
+    expect_operands(parsed, 1);
+    const auto status = status_of(service);
+    std::cout << (parsed.has("--json") ? visible_json(json::serialize(status)) + '\n' : status_table(status));
+    return 0;
+}
+
+int show_top(const std::vector<std::string>& words) {
+    const auto parsed = parse_words(words, {{"--interval", true}, {"--count", true}});
+    const auto service = client_of(parsed);
+    expect_operands(parsed, 1);
+    const auto interval = duration_in(parsed, "--interval", 1s);
+    const char* const clear = isatty(STDOUT_FILENO) != 0 ? "\x1b[H\x1b[2J" : "";
+    for (auto left = count_in(parsed, "--count"); left > 0; --left) {
+        const auto table = status_table(status_of(service));
+        std::cout << clear << parsed.operands.front() << "  " << time_of_day() << "\n\n"
+                  << table << std::flush;
+        if (left > 1) {
+            std::this_thread::sleep_for(interval);
+        }
+    }
+    return 0;
+}
+
+int make_call(const std::vector<std::string>& words) {
+    const auto parsed = parse_words(words, {{"--json"}, {"--timeout", true}});
+    const auto service = client_of(parsed);
+    if (parsed.operands.size() < 3) {
+        throw usage_error("a call needs a pool and a command");
+    }
+    const auto pool = parse_admin_target(parsed.operands[1]);
+    if (pool.slot) {
+        throw usage_error("a call goes to a pool, not to a worker");
+    }
+    const auto body = body_of_call(parsed.operands[2], call_arguments(operands_after(parsed, 3)), parsed);
+    const auto answer =
+        document_in(body_of(service.post("/pools/" + pool.pool + "/call", json::serialize(body))));
+    const auto& shown = parsed.has("--json") ? answer : answer.at("value");
+    std::cout << visible_json(json::serialize(shown)) << '\n';
+    report_attachments(answer);
+    return 0;
+}
+
+int restart(const std::vector<std::string>& words) {
+    return change(words, "restart");
+}
+
+int suspend(const std::vector<std::string>& words) {
+    return change(words, "suspend");
+}
+
+int resume(const std::vector<std::string>& words) {
+    return change(words, "resume");
+}
+
+int show_stacks(const std::vector<std::string>& words) {
+    const auto parsed = parse_words(words, {});
+    const auto service = client_of(parsed);
+    std::vector<admin_target> targets;
+    for (const auto& each : operands_after(parsed, 1)) {
+        targets.push_back(parse_admin_target(each));
+        if (!targets.back().slot) {
+            throw usage_error('"' + each + "\" is a pool: name a worker, as in " + each + "/0");
+        }
+    }
+    if (targets.empty()) {
+        throw usage_error("a worker is missing, as in default/0");
+    }
+    for (const auto& each : targets) {
+        std::cout << visible(body_of(service.post(path_of(service, each, "stacks"))), line_feeds::keep);
+    }
+    return 0;
+}
+
+} // namespace skep
