@@ -207,6 +207,15 @@ public:
         return listen_to(detail::bits_of<E>, std::move(executor), std::move(call), capacity);
     }
 
+    /// Subscribes `handler(const event&)` to events of two or more types, in the order of publication.
+    /// Otherwise the same.
+    template <detail::event_type First, detail::event_type Second, detail::event_type... More>
+    subscription listen(boost::asio::any_io_executor executor, std::function<void(const event&)> handler,
+                        std::size_t capacity = default_capacity) {
+        return listen_to(detail::bits_of<First, Second, More...>, std::move(executor), std::move(handler),
+                         capacity);
+    }
+
     /// Subscribes `handler(const event&)` to events of all types but events::span. Otherwise the same.
     subscription listen(boost::asio::any_io_executor executor, std::function<void(const event&)> handler,
                         std::size_t capacity = default_capacity) {

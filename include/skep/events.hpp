@@ -309,6 +309,21 @@ struct request_finished {
     std::string outcome;   ///< "ok", or the name of the errc
 };
 
+/// A call is over, and failed. Published once per failed call, before its request_finished. A subscriber to
+/// failures needs no request_finished, which pools publish for every call.
+struct request_failed {
+    static constexpr std::string_view name = "request.failed";
+    std::string pool;
+    worker_id worker; ///< empty if the call was at no worker when it ended
+    std::string command;
+    std::string correlation_id;
+    std::string session;
+    duration total_time{};      ///< from making the call to its end
+    int attempts = 0;           ///< workers that the call was sent to
+    std::string outcome;        ///< the name of the errc
+    std::string exception_type; ///< type of the worker's exception, as in error_info::remote_type
+};
+
 /// The worker of a call was lost, and the call will be sent again.
 struct request_retried {
     static constexpr std::string_view name = "request.retried";
@@ -441,6 +456,9 @@ BOOST_DESCRIBE_STRUCT(request_started, (), (worker, command, correlation_id, ses
 BOOST_DESCRIBE_STRUCT(request_finished, (),
                       (pool, worker, command, correlation_id, session, queue_time, run_time, total_time,
                        attempts, outcome))
+BOOST_DESCRIBE_STRUCT(request_failed, (),
+                      (pool, worker, command, correlation_id, session, total_time, attempts, outcome,
+                       exception_type))
 BOOST_DESCRIBE_STRUCT(request_retried, (), (worker, command, correlation_id, wait_time, attempts))
 BOOST_DESCRIBE_STRUCT(stream_chunk, (), (worker, command, correlation_id, bytes))
 BOOST_DESCRIBE_STRUCT(tool_called, (), (worker, tool, command, correlation_id))
@@ -467,9 +485,9 @@ using any_event = std::variant<
     events::pool_init_completed, events::pool_scale_up, events::pool_scale_down, events::pool_saturated,
     events::pool_unavailable, events::pool_available, events::breaker_changed, events::queue_enqueued,
     events::queue_dequeued, events::queue_timeout, events::queue_cancelled, events::request_started,
-    events::request_finished, events::request_retried, events::stream_chunk, events::tool_called,
-    events::span, events::session_affinity, events::session_created, events::session_expired,
-    events::session_removed, events::session_quota_warning, events::lease_leaked>;
+    events::request_finished, events::request_failed, events::request_retried, events::stream_chunk,
+    events::tool_called, events::span, events::session_affinity, events::session_created,
+    events::session_expired, events::session_removed, events::session_quota_warning, events::lease_leaked>;
 
 } // namespace detail
 
@@ -477,7 +495,7 @@ using any_event = std::variant<
 struct event : detail::any_event {
     using variant::variant;
     event() = default;
-    // In the library, because 40 types take the compiler long.
+    // In the library, because 41 types take the compiler long.
     SKEP_API event(const event&);
     SKEP_API event(event&&) noexcept;
     SKEP_API event& operator=(const event&);

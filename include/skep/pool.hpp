@@ -97,6 +97,10 @@ public:
     /// Returns pool_config::name. The reference is valid as long as the pool.
     const std::string& name() const noexcept;
 
+    /// Returns the configuration, as the pool was constructed with it. The reference is valid as long as the
+    /// pool. Thread safety: may be called from any thread.
+    const pool_config& config() const noexcept;
+
     /// Returns the executor that the pool was constructed with.
     boost::asio::any_io_executor get_executor() const noexcept override;
 

@@ -47,6 +47,10 @@ const std::string& pool::name() const noexcept {
     return core_->config().name;
 }
 
+const pool_config& pool::config() const noexcept {
+    return core_->config();
+}
+
 asio::any_io_executor pool::get_executor() const noexcept {
     return detail::operations::executor_of(core_);
 }

@@ -201,6 +201,7 @@ private:
     struct told {
         std::uint64_t succeeded = 0;
         std::uint64_t failed = 0;
+        std::uint64_t failures = 0; ///< by request.failed
         std::uint64_t retried = 0;
         std::uint64_t workers_started = 0;
         std::uint64_t missed_pings = 0;

@@ -20,6 +20,7 @@ void oracle::on_event(const event& what) {
     } else if (const auto* const ended = std::get_if<events::worker_terminated>(&what)) {
         check_departure(*ended);
     }
+    told_.failures += std::holds_alternative<events::request_failed>(what) ? 1 : 0;
     told_.retried += std::holds_alternative<events::request_retried>(what) ? 1 : 0;
     told_.workers_started += std::holds_alternative<events::worker_ready>(what) ? 1 : 0;
     told_.scale_ups += std::holds_alternative<events::pool_scale_up>(what) ? 1 : 0;
@@ -95,6 +96,7 @@ void oracle::check_events(const pool_counters& said) {
     };
     compare("calls that succeeded", told_.succeeded, said.succeeded);
     compare("calls that failed", told_.failed, said.failed);
+    compare("failures of calls", told_.failures, said.failed);
     compare("retries", told_.retried, said.retried);
     compare("workers that came up", told_.workers_started, said.workers_started);
     compare("calls, by their spans,", told_.call_spans, said.succeeded + said.failed);

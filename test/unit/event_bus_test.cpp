@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -87,6 +88,20 @@ BOOST_AUTO_TEST_CASE(one_is_told_of_what_it_has_asked_for_in_order_until_the_bus
     BOOST_TEST(both.size() == 3u);
     BOOST_TEST(all.size() == 4u);
     BOOST_TEST(it.context.stopped());
+}
+
+BOOST_AUTO_TEST_CASE(a_handler_of_two_types_is_called_for_both_in_order) {
+    bench it;
+    std::vector<std::string> names;
+    const auto listening = it.bus->listen<heartbeat_missed, ping_sent>(
+        it.context.get_executor(), [&](const event& each) { names.emplace_back(name_of(each)); });
+    it.ping();
+    it.bus->emit<events::heartbeat_failed>([] { return events::heartbeat_failed(); });
+    it.miss(1);
+    it.run();
+    const std::vector<std::string> expected{"heartbeat.ping_sent", "heartbeat.missed"};
+    BOOST_TEST(names == expected, boost::test_tools::per_element());
+    BOOST_TEST(!it.bus->wants<events::heartbeat_failed>());
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_dropped_and_counted) {

@@ -500,12 +500,36 @@ BOOST_AUTO_TEST_CASE(each_request_finishes_once_whatever_becomes_of_it) {
     pool.execute(request("work"));
     const auto counters = pool.counters();
     BOOST_TEST(pool.count<events::request_finished>() == counters.submitted);
+    BOOST_TEST(pool.count<events::request_failed>() == counters.failed);
     BOOST_TEST(counters.submitted == 6u);
     BOOST_TEST(pool.outcomes().count("ok") == counters.succeeded);
     BOOST_TEST(pool.outcomes().count("timeout") == 2u);
     BOOST_TEST(pool.outcomes().count("pool_saturated") == 1u);
     BOOST_TEST(pool.outcomes().count("invalid_request") == 1u);
     BOOST_TEST(pool.outcomes().count("shutting_down") == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_names_the_call_and_the_exception) {
+    told_pool pool(bare_config());
+    pool.execute(request("predict").correlation_id("abc").session("s"));
+    pool.worker(0).fail(pool.worker(0).take_call(), "ValueError", "no");
+    const auto failed = pool.one<events::request_failed>();
+    BOOST_TEST(failed.pool == pool.one<events::request_finished>().pool);
+    BOOST_TEST(failed.worker.generation == 1u);
+    BOOST_TEST(failed.command == "predict");
+    BOOST_TEST(failed.correlation_id == "abc");
+    BOOST_TEST(failed.session == "s");
+    BOOST_TEST(failed.attempts == 1);
+    BOOST_TEST(failed.outcome == "remote_error");
+    BOOST_TEST(failed.exception_type == "ValueError");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_succeeds_is_no_failure) {
+    told_pool pool(bare_config());
+    pool.execute(request("work"));
+    pool.serve();
+    BOOST_TEST(pool.count<events::request_finished>() == 1u);
+    BOOST_TEST(pool.count<events::request_failed>() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_call_that_is_made_again) {

@@ -101,4 +101,21 @@ inline void publish_finished(const pool_context& context, const std::string& poo
     });
 }
 
+/// Publishes the failure of a call. `exception_type`: of the worker's exception; empty for other failures.
+inline void publish_failure(const pool_context& context, const std::string& pool, const call& failed_call,
+                            const time_spent& times, errc code, const std::string& exception_type) {
+    context.publish<events::request_failed>([&] {
+        const bool is_at_worker = failed_call.state == call_state::running;
+        return events::request_failed{pool,
+                                      is_at_worker ? failed_call.assigned_worker->id() : worker_id(),
+                                      failed_call.req.command(),
+                                      correlation_id_of(failed_call),
+                                      failed_call.req.session(),
+                                      times.total_time,
+                                      failed_call.attempts,
+                                      std::string(to_string(code)),
+                                      exception_type};
+    });
+}
+
 } // namespace skep

@@ -82,9 +82,11 @@ void open_calls::fail(call& failed_call, errc code, error_info info) {
     info.queue_depth = room_.queue().size();
     describe_load(info, now);
     info.wait_time = (failed_call.attempts > 0 ? failed_call.dispatched : now) - failed_call.submitted;
+    publish_failed(failed_call, code);
+    publish_failure(context_, config_.name, failed_call, time_spent_at(failed_call, now), code,
+                    info.remote_type);
     lazy_error failure(code, std::move(info));
     count_failure(code);
-    publish_failed(failed_call, code);
     record_end(failed_call, now, code);
     close_out(failed_call, now);
     waiting_room::close(failed_call);
@@ -127,8 +129,10 @@ void open_calls::end_abandoned(call& abandoned_call) {
 }
 
 void open_calls::break_off(call& broken_call, const error& cause) noexcept {
+    const auto now = context_.now();
     count_failure(cause.kind());
-    record_end(broken_call, context_.now(), cause.kind());
+    publish_failure(context_, config_.name, broken_call, time_spent_at(broken_call, now), cause.kind(), {});
+    record_end(broken_call, now, cause.kind());
     broken_call.state = call_state::done;
     sessions_.end_use(broken_call);
     broken_call.sink->put_failure(lazy_error(cause));
