@@ -57,7 +57,9 @@ SKEP_API std::size_t descriptors_needed(const admin_options& options) noexcept;
 /// A call answers with {"value": ..., "attachments": [sizes], "worker": ID, ...}, of at most 1 MiB, or with
 /// the text of its error and the traceback of the worker. The call goes on if its client leaves.
 ///
-/// The server shows output of workers and ids of sessions. It drops a client that takes more than ten seconds
+/// The server keeps the last 500 events and the last 200 kinds of faults of its pools for pages that are
+/// opened later. It shows output of workers, ids of sessions, types of exceptions, and configurations without
+/// arguments and values of environments. It drops a client that takes more than ten seconds
 /// to send a request or to read an answer. It rejects a head of more than 8 KiB, a body of more than 4 KiB
 /// and a chunked body. At most three quarters of the connections are for /events: probes always find room. On
 /// a loopback address the server answers only requests for a loopback host, so that a web page cannot reach

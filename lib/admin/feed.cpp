@@ -3,6 +3,7 @@
 
 #include "admin/feed.hpp"
 
+#include "admin/host_facts.hpp"
 #include "async/pause.hpp"
 #include "core/clock.hpp"
 
@@ -21,11 +22,6 @@ namespace {
 
 constexpr std::size_t samples_kept = 600;
 constexpr std::size_t most_waiting_bytes = 4u << 20;
-
-std::int64_t wall_clock_ms() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
 
 /// Serialized JSON contains no line end, which would end the message.
 feed_text message(const char* kind, const json::object& object) {
@@ -59,16 +55,38 @@ asio::awaitable<std::vector<feed_text>> feed_reader::take() {
     co_return taken;
 }
 
+std::int64_t feed::wall_clock_ms() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
 asio::awaitable<void> feed::run(std::weak_ptr<void> owner) {
     owner_ = std::move(owner);
     for (;;) {
         try {
+            keep_events();
             const auto seen = co_await survey_.collect();
             publish(*seen);
+            publish_faults();
             listen_while_read();
         } catch (const std::exception&) {
         } // out of memory: the next look may succeed; or cancelled, as is the pause
         co_await pause_until(executor_, clock::now() + 1s);
+    }
+}
+
+template <class... E>
+subscription feed::listen(void (feed::*handler)(const event&), type_list<E...>) {
+    return pools_.listen<E...>(executor_, [this, handler, weak = owner_](const event& new_event) {
+        if (const auto alive = weak.lock()) {
+            (this->*handler)(new_event);
+        }
+    });
+}
+
+void feed::keep_events() {
+    if (!keeping_) {
+        keeping_ = listen(&feed::on_kept_event, event_history::types());
     }
 }
 
@@ -77,11 +95,7 @@ void feed::listen_while_read() {
     if (readers_.empty()) {
         listening_.reset();
     } else if (!listening_) {
-        listening_ = pools_.listen(executor_, [this, weak = owner_](const event& new_event) {
-            if (const auto alive = weak.lock()) {
-                on_event(new_event);
-            }
-        });
+        listening_ = listen(&feed::on_passing_event, type_list<>());
     }
 }
 
@@ -109,6 +123,9 @@ json::object feed::sample(const pool_metrics& metrics, std::int64_t at_ms) {
     const auto [known, is_new] = pasts_.try_emplace(metrics.status.name);
     auto& before = known->second;
     auto result = sample_of(metrics.status, totals, is_new ? totals : before.totals, at_ms);
+    if (const auto cpus = before.cpu.used(metrics.status, clock::now())) {
+        result["cpus"] = *cpus;
+    }
     before.totals = std::move(totals);
     before.samples.push_back(result);
     if (before.samples.size() > samples_kept) {
@@ -117,7 +134,22 @@ json::object feed::sample(const pool_metrics& metrics, std::int64_t at_ms) {
     return result;
 }
 
-void feed::on_event(const event& new_event) {
+/// Once a second, because calls may fail many times a second.
+void feed::publish_faults() {
+    auto changed = history_.take_changed_faults();
+    if (!changed.empty()) {
+        broadcast("faults", {{"faults", std::move(changed)}});
+    }
+}
+
+void feed::on_kept_event(const event& new_event) {
+    broadcast("happened", history_.record(new_event, wall_clock_ms()));
+}
+
+void feed::on_passing_event(const event& new_event) {
+    if (event_history::keeps(new_event)) {
+        return; // the other subscription has it
+    }
     if (const auto* const line = std::get_if<events::worker_printed>(&new_event)) {
         auto printed = shown(*line);
         printed["at_ms"] = wall_clock_ms();
@@ -142,13 +174,20 @@ void feed::broadcast(const char* kind, const json::object& object) {
     }
 }
 
-std::shared_ptr<feed_reader> feed::open() {
-    auto reader = std::make_shared<feed_reader>(executor_);
-    json::object pools;
+/// Returns the past, for a page that is opened now.
+json::object feed::history() const {
+    auto result = history_.all();
+    auto& pools = result["pools"].emplace_object();
     for (const auto& [name, past] : pasts_) {
         pools[name] = json::array(past.samples.begin(), past.samples.end());
     }
-    reader->put(message("history", {{"pools", std::move(pools)}}));
+    return result;
+}
+
+std::shared_ptr<feed_reader> feed::open() {
+    auto reader = std::make_shared<feed_reader>(executor_);
+    reader->put(message("host", host_facts(pools_.configurations(), started_at_ms_)));
+    reader->put(message("history", history()));
     readers_.push_back(reader);
     listen_while_read();
     return reader;

@@ -44,12 +44,30 @@ public:
         return asked;
     }
 
-    /// Calls `handler` with all events of the pools, on `executor`. Returns an empty subscription after
-    /// forget().
+    /// Calls `handler` with the pools' events of the types E, or of all types without E, on `executor`.
+    /// Returns an empty subscription after forget().
+    template <class... E>
     subscription listen(const boost::asio::any_io_executor& executor,
                         std::function<void(const event&)> handler) {
         const std::lock_guard lock(mutex_);
-        return is_gone_ ? subscription() : events_.listen(executor, std::move(handler));
+        if (is_gone_) {
+            return {};
+        }
+        if constexpr (sizeof...(E) == 0) {
+            return events_.listen(executor, std::move(handler));
+        } else {
+            return events_.listen<E...>(executor, std::move(handler));
+        }
+    }
+
+    /// Returns the configuration of each pool, in order. Empty after forget().
+    std::vector<pool_config> configurations() {
+        const std::lock_guard lock(mutex_);
+        std::vector<pool_config> found;
+        for (const auto* const each : list()) {
+            found.push_back(each->config());
+        }
+        return found;
     }
 
     /// Returns the coroutine `act(pool)` for the pool with the given name; std::nullopt if there is no such

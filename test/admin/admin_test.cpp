@@ -92,8 +92,10 @@ BOOST_AUTO_TEST_CASE(a_page_is_told_what_happens) {
         co_await page.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
         const std::string head = co_await page.read_until("\r\n\r\n");
         BOOST_TEST(contains(head, "text/event-stream"));
+        const std::string host = co_await page.read_until("\n\n");
+        BOOST_TEST(host.starts_with("event: host\ndata: {\"version\":"));
         const std::string history = co_await page.read_until("\n\n");
-        BOOST_TEST(history.starts_with("event: history\ndata: {\"pools\":{"));
+        BOOST_TEST(history.starts_with("event: history\ndata: {\"events\":["));
         request call = request("say").arg("text", "a line\u2028 of \x01 output").correlation_id("c");
         co_await workers.execute(std::move(call));
         std::string told = co_await page.read_until("event: output");

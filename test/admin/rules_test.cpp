@@ -49,13 +49,19 @@ BOOST_AUTO_TEST_CASE(a_sample_is_of_what_has_ended_since_the_last) {
     before.run_time.record(5s);
     auto now = before;
     now.succeeded += 2;
-    now.failed += 1;
+    before.failed = {{errc::timeout, 3}, {errc::worker_lost, 2}};
+    now.failed = {{errc::timeout, 4}, {errc::worker_lost, 2}};
+    status.workers.resize(2);
+    status.workers[0].resident_bytes = 1000;
+    status.workers[1].resident_bytes = 24;
     now.run_time.record(10ms);
     const auto sample = sample_of(status, now, before, 1234);
     BOOST_TEST(sample.at("at_ms").to_number<int>() == 1234);
     BOOST_TEST(sample.at("queued").to_number<int>() == 7);
     BOOST_TEST(sample.at("finished").to_number<int>() == 3);
     BOOST_TEST(sample.at("failed").to_number<int>() == 1);
+    BOOST_TEST(sample.at("failures") == json::value({{"timeout", 1}}));
+    BOOST_TEST(sample.at("resident_bytes").to_number<int>() == 1024);
     BOOST_TEST(std::abs(sample.at("run_p99_ms").as_double() - 10) < 0.7);
     BOOST_TEST(sample.at("wait_p50_ms").is_null());
 }
