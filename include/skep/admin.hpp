@@ -59,11 +59,11 @@ SKEP_API std::size_t descriptors_needed(const admin_options& options) noexcept;
 ///
 /// The server keeps the last 500 events and the last 200 kinds of faults of its pools for pages that are
 /// opened later. It shows output of workers, ids of sessions, types of exceptions, and configurations without
-/// arguments and values of environments. It drops a client that takes more than ten seconds
-/// to send a request or to read an answer. It rejects a head of more than 8 KiB, a body of more than 4 KiB
-/// and a chunked body. At most three quarters of the connections are for /events: probes always find room. On
-/// a loopback address the server answers only requests for a loopback host, so that a web page cannot reach
-/// the server by the page's own domain name.
+/// arguments and values of environments. It drops a client that takes more than ten seconds to send a request
+/// or to read an answer. It rejects a head of more than 8 KiB, a body of more than 4 KiB and a chunked body.
+/// At most three quarters of the connections are for /events: probes always find room. On a loopback address
+/// the server answers only requests for a loopback host, so that a web page cannot reach the server by the
+/// page's own domain name.
 ///
 /// Executor: the server runs on its own strand over the given executor. Thread safety: as for a pool.
 /// Lifetime: destroy or stop the server before its pools; stop it if the pools run on another execution

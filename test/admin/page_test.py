@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Opens the admin page in a real browser and works with it as an operator would, with 4 workers and with 200.
 
-    test/admin/page_test.py OBSERVABILITY [--shots FOLDER]    the sample's program; screenshots, to be looked at
+    test/admin/page_test.py OBSERVABILITY INCIDENT [--shots FOLDER]
+
+OBSERVABILITY is the sample's program, INCIDENT that of test/support/incident.cpp. Screenshots are to be looked at.
 """
 
 import pathlib
@@ -50,6 +52,10 @@ PROBED = """(() => {
   drawWorker(); })()"""
 CHANGE = re.compile(r"\w+ \u2192 \w+ at ([\d-]+ )?\d\d:\d\d:\d\d, after [\d.]+ \S+")
 RAW_TIME = re.compile(r"\b\d{13,}\b")  # since 1970
+HAS_BUTTONS = "document.querySelector('section[data-pool=models] [data-action=suspend]') !== null"
+OVERVIEW = "[...document.querySelectorAll('#overview > li')].map(each => each.innerText)"
+FAULTS = "[...document.querySelectorAll('#faults > li')].map(each => each.innerText)"
+RANKING = "document.querySelector('section[data-pool=ranking]')"
 TILES = "document.querySelectorAll('section[data-pool=models] [data-worker]').length"
 SAID = "document.querySelector('section[data-pool=models] .said').textContent"
 
@@ -61,14 +67,12 @@ def check(holds, what):
 
 
 class Service:
-    """The sample with so many workers."""
+    """A running program that prints the address of its page."""
 
-    def __init__(self, program, workers):
-        self.process = subprocess.Popen(
-            [program, "--workers", str(workers), "--port", "0", "--token", TOKEN, "--python", "/usr/bin/python3"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
-        check(line.startswith("the admin page is at http://127.0.0.1:"), f"the service with {workers} workers starts")
+        check(line.startswith("the admin page is at http://127.0.0.1:"), f"{command[0]} starts")
         self.url = line.split()[-1]
 
     def __enter__(self):
@@ -91,8 +95,12 @@ class Service:
         return self.process.returncode
 
 
+def sample(program, workers):
+    return Service(program, "--workers", str(workers), "--port", "0", "--token", TOKEN, "--python", "/usr/bin/python3")
+
+
 def check_looks(page, shots, name):
-    for width, height in ((1280, 900), (360, 800)):
+    for width, height in ((1440, 900), (390, 844)):
         for dark in (False, True):
             page.emulate(width, height, dark)
             time.sleep(0.5)
@@ -140,10 +148,14 @@ def check_work(page, service):
     page.press("p")
     check(page.evaluate("document.getElementById('connection').textContent") == "paused", "p pauses")
     page.press("p")
-    click(page, "suspend")
-    check(page.wait_until(f"/token/.test({SAID})", 10), "without the token nothing is changed")
+    check(page.evaluate("document.querySelectorAll('[data-action]').length") == 0, "without a token there are no buttons")
     page.evaluate("document.getElementById('token').focus()")
-    page.type(TOKEN)
+    page.type(TOKEN[:-1] + "x")
+    check(page.wait_until(HAS_BUTTONS, 10), "with a token there are")
+    click(page, "suspend")
+    check(page.wait_until(f"/token/.test({SAID})", 10), "with a wrong token nothing is changed")
+    page.press("Backspace")
+    page.type(TOKEN[-1])
     click(page, "suspend")
     check(page.wait_until(f"/done/.test({SAID})", 10) and service.readiness() == 503, "a pool is suspended")
     click(page, "resume")
@@ -155,12 +167,60 @@ def check_work(page, service):
     check(page.evaluate("document.getElementById('connection').textContent") == "live", "the page has lived through it")
 
 
+def check_incident(page):
+    """What an operator sees who opens the page some seconds after the trouble has begun."""
+    check(page.wait_until(f"/rerank/.test({OVERVIEW}[0]) && /score/.test({OVERVIEW}[0])", 30),
+          "the worst pool is first, with its crashes and its failing calls")
+    worst = page.evaluate(OVERVIEW)[0]
+    check(worst.startswith("ranking"), f"it has its name: {worst}")
+    check(re.search(r"worker lost in rerank: its process ended, signal 11", worst), "the command and the cause of the crash")
+    check(re.search(r"last call: rerank order-4\d{3}", worst), "the call of the crash")
+    check(re.search(r"calls fail in score: remote_error, KeyError .*since .*last call: order-\d+", worst), "the failing calls")
+    check(page.wait_until(f"/since/.test({OVERVIEW}[0])", 30), "and since when")
+    check(page.evaluate(f"{RANKING}.dataset.tone") == "bad", "the colour of a pool follows its failed calls")
+    check(page.wait_until("document.querySelector('section[data-pool=parsing]').dataset.tone == 'ok'", 60), "of a sound pool, too")
+    check(page.evaluate("document.title").startswith("! ranking"), "the title names the worst pool")
+    check("Fatal Python error: Segmentation fault" in page.evaluate(f"{RANKING}.querySelector('.tail').textContent"),
+          "the last failure shows the output's tail")
+    check(page.wait_until(f"(t => t.scrollTop + t.clientHeight >= t.scrollHeight - 2)({RANKING}.querySelector('.tail'))"),
+          "and of it the end, with the thread that crashed")
+    check(page.evaluate(f"/remote_error/.test({RANKING}.innerText)"), "the outcomes are shown by code")
+    check(any("worker lost" in each for each in page.evaluate(FAULTS)), "the faults have a list")
+    page.evaluate("document.querySelector('#faults details').open = true")
+    check(page.wait_until("/unanswered: rerank order-4/.test(document.querySelector('#faults details').innerText)", 10),
+          "a fault opens to its occurrences")
+    check(page.wait_until("/worker.terminated/.test(document.getElementById('log').textContent)", 10),
+          "events of the time before the page was opened are in the log")
+    page.evaluate(f"(plot => {{ const box = plot.getBoundingClientRect(); plot.dispatchEvent(new PointerEvent('pointermove',"
+                  f" {{clientX: box.right - 3, clientY: box.top + 5}})); }})({RANKING}.querySelector('svg'))")
+    check(re.search(r"at \d\d:\d\d:\d\d", page.evaluate(f"{RANKING}.querySelector('figure').innerText")),
+          "the pointer on a plot shows the values of that moment")
+    page.evaluate("document.querySelector('#ranges button').click()")
+    check("60 s ago" in page.evaluate(f"{RANKING}.querySelector('figure').innerText"), "the range of the plots can be chosen")
+    check("secret" not in page.evaluate("document.documentElement.innerHTML"), "no secret of the configuration is shown")
+    check(page.evaluate("document.querySelectorAll('#configurations details').length") == 4, "four configurations are")
+    check(page.evaluate("document.querySelectorAll('[data-action], #token').length") == 0, "nothing can be changed")
+
+
 def main():
-    program = sys.argv[1]
-    shots = pathlib.Path(sys.argv[3]) if sys.argv[2:3] == ["--shots"] else None
+    program, incident = sys.argv[1:3]
+    shots = pathlib.Path(sys.argv[4]) if sys.argv[3:4] == ["--shots"] else None
     with browser() as page:
+        for workers in (1, 50):
+            with Service(incident, str(workers)) as service:
+                time.sleep(12)  # two crashes, which the page is not there to see
+                page.emulate(1440, 900)
+                page.open(service.url)
+                check_incident(page)
+                check(page.evaluate("document.getElementById('legend-box').open"), "the legend is open")
+                page.emulate(390, 844)
+                page.open(service.url)
+                check(not page.evaluate("document.getElementById('legend-box').open"), "on a phone the legend is folded")
+                check(page.wait_until(f"/rerank/.test({OVERVIEW}[0])", 30), "and the crashes show there")
+                check_looks(page, shots, f"incident of {4 * workers} workers")
+                page.open("about:blank")
         for workers in (4, 200):
-            with Service(program, workers) as service:
+            with sample(program, workers) as service:
                 page.emulate(1280, 900)
                 page.open(service.url)
                 check(page.wait_until(f"{TILES} == {workers}", 60), f"{workers} workers show")
