@@ -87,8 +87,8 @@ struct stream_options {
     duration idle_timeout = std::chrono::seconds(60);
 };
 
-/// Pings over the control channel. A worker is lost when `misses` pings in a row stay unanswered for
-/// `timeout`.
+/// Pings over the control channel, one each `interval`, also while others are unanswered. A worker is lost
+/// when `misses` pings in a row stay unanswered for `timeout`, with the defaults after about 15 s.
 struct heartbeat_options {
     bool enabled = true;                         ///< pings workers
     duration interval = std::chrono::seconds(2); ///< 10 ms..1 h

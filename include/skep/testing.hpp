@@ -176,7 +176,7 @@ public:
     bool crash(const worker_id& id, const worker_exit& apparent_exit = worker_exit());
 
     /// Stops a worker as SIGSTOP stops a process: it takes no calls and answers no pings, and only SIGKILL
-    /// ends it. Its calls go on without an answer. Returns false if no worker of that id is alive.
+    /// ends it. Its calls get no answer. Returns false if no worker of that id is alive.
     bool freeze(const worker_id& id);
 
 private:

@@ -59,8 +59,10 @@ std::unique_ptr<byte_stream> make_host_end(std::shared_ptr<memory_channel> chann
 }
 
 bool memory_output::write(std::span<const std::string_view> pieces) noexcept {
-    for (const auto each : pieces) {
-        channel_.to_host.write(each);
+    if (!is_frozen_) {
+        for (const auto each : pieces) {
+            channel_.to_host.write(each);
+        }
     }
     return true;
 }

@@ -59,8 +59,12 @@ public:
     bool write(std::span<const std::string_view> pieces) noexcept override;
     bool has_room() noexcept override { return true; }
 
+    /// Loses all output from now on, as a frozen process that only SIGKILL ends.
+    void freeze() noexcept { is_frozen_ = true; }
+
 private:
     memory_channel& channel_;
+    bool is_frozen_ = false;
 };
 
 } // namespace skep::testing

@@ -58,13 +58,15 @@ scripted_runtime::scripted_runtime(const strand& executor, std::size_t capacity,
 asio::awaitable<worker_link> scripted_runtime::start(launch_order order) {
     std::erase_if(script_->workers, [](const auto& each) { return each.expired(); });
     const auto pid = first_pid + static_cast<int>(script_->started++);
-    auto channel = std::make_shared<memory_channel>(executor_);
+    auto data = std::make_shared<memory_channel>(executor_);
+    auto control = std::make_shared<memory_channel>(executor_);
     auto worker = std::make_shared<scripted_worker>(executor_, std::move(order), pid, capacity_,
-                                                    script_->functions, channel);
+                                                    script_->functions, data, control);
     script_->workers.push_back(worker);
     worker->start();
     worker_link link;
-    link.data = make_host_end(std::move(channel));
+    link.data = make_host_end(std::move(data));
+    link.control = make_host_end(std::move(control));
     link.process = std::make_unique<scripted_process>(std::move(worker));
     co_return link;
 }

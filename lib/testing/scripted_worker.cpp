@@ -10,6 +10,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <array>
 #include <csignal>
 #include <type_traits>
 #include <utility>
@@ -27,27 +28,28 @@ boost::system::system_error worker_is_gone() {
 } // namespace
 
 scripted_worker::scripted_worker(const strand& executor, launch_order order, int pid, std::size_t capacity,
-                                 const work& functions, std::shared_ptr<memory_channel> channel)
+                                 const work& functions, std::shared_ptr<memory_channel> data,
+                                 std::shared_ptr<memory_channel> control)
     : order_(std::move(order)),
       pid_(pid),
-      channel_(std::move(channel)),
-      sent_(*channel_),
+      data_(std::move(data)),
+      control_(std::move(control)),
+      data_out_(*data_),
+      control_out_(*control_),
       functions_(guarded(functions)),
-      calls_(executor, sent_, capacity, 0, functions_,
+      calls_(executor, data_out_, capacity, 0, functions_,
              [this](const std::exception_ptr& problem) { fail(problem); }),
       hooks_(executor, functions_, [this](std::string_view text) { add_output(text); }),
       tasks_(executor, [this](const std::exception_ptr& problem) { fail(problem); }),
       life_(executor, [](const std::exception_ptr&) {}),
       welcomed_(executor),
       stop_(executor),
-      runs_(executor),
-      ended_(executor) {
-    runs_.open();
-}
+      ended_(executor) {}
 
 void scripted_worker::start() {
     tasks_.spawn(shared_from_this(), run());
-    tasks_.spawn(shared_from_this(), listen());
+    tasks_.spawn(shared_from_this(), listen(data_->to_worker));
+    tasks_.spawn(shared_from_this(), listen(control_->to_worker));
     life_.spawn(shared_from_this(), outlive_handlers());
 }
 
@@ -77,20 +79,22 @@ void scripted_worker::greet() {
     hello.token = order_.token;
     hello.pid = pid_;
     hello.sdk = "testing";
-    calls_.announce(hello, false);
+    calls_.announce(hello, true);
 }
 
-asio::awaitable<void> scripted_worker::listen() {
+asio::awaitable<void> scripted_worker::listen(memory_pipe& input) {
     frame_decoder frames(limits_of_input());
     host_message_decoder messages;
     for (;;) {
         const auto room = frames.prepare();
-        const auto count = co_await channel_->to_worker.read(room);
+        const auto count = co_await input.read(room);
         if (count == 0) {
             end(exit_status::exited(exit_host_gone));
             co_return;
         }
-        co_await runs_.wait();
+        if (is_frozen_) {
+            co_return;
+        }
         frames.commit(count);
         while (const auto frame = frames.next()) {
             auto message = messages.decode(*frame);
@@ -109,8 +113,7 @@ void scripted_worker::handle(host_message message) {
         has_welcome_ = true;
         welcomed_.open();
     } else if (const auto* const ping = std::get_if<ping_message>(&message)) {
-        const auto& counters = calls_.counters();
-        append_pong(calls_.services().out.text(), {ping->sequence, counters.in_flight, counters.completed});
+        pong(*ping);
     } else if (std::holds_alternative<shutdown_message>(message)) {
         stop();
     } else if (auto* const call = std::get_if<call_message>(&message)) {
@@ -127,6 +130,13 @@ void scripted_worker::handle(host_message message) {
     }
 }
 
+void scripted_worker::pong(const ping_message& ping) {
+    std::string frame;
+    append_pong(frame, {ping.sequence, calls_.counters().in_flight, calls_.counters().completed});
+    const std::array<std::string_view, 1> whole{frame};
+    control_out_.write(whole);
+}
+
 void scripted_worker::stop() {
     calls_.stop();
     stop_.open();
@@ -134,7 +144,7 @@ void scripted_worker::stop() {
 }
 
 void scripted_worker::terminate() {
-    if (has_ended() || !runs_.is_open()) {
+    if (has_ended() || is_frozen_) {
         return; // a stopped process gets SIGTERM when it continues
     }
     calls_.interrupt();
@@ -143,7 +153,9 @@ void scripted_worker::terminate() {
 }
 
 void scripted_worker::freeze() {
-    runs_.close();
+    is_frozen_ = true;
+    data_out_.freeze();
+    control_out_.freeze();
 }
 
 void scripted_worker::end(const exit_status& status, std::string_view output) {
@@ -152,7 +164,8 @@ void scripted_worker::end(const exit_status& status, std::string_view output) {
     }
     status_ = status;
     output_ += output;
-    channel_->end();
+    data_->end();
+    control_->end();
     has_ended_ = true;
     ended_.notify_all();
     calls_.interrupt();

@@ -18,12 +18,13 @@
 
 namespace skep::testing {
 
-/// A worker in the pool's own process: speaks the protocol over a channel in memory, and ends as a process
+/// A worker in the pool's own process: speaks the protocol over channels in memory, and ends as a process
 /// ends. Used on the pool's strand.
 class scripted_worker : public std::enable_shared_from_this<scripted_worker> {
 public:
     scripted_worker(const strand& executor, launch_order order, int pid, std::size_t capacity,
-                    const work& functions, std::shared_ptr<memory_channel> channel);
+                    const work& functions, std::shared_ptr<memory_channel> data,
+                    std::shared_ptr<memory_channel> control);
 
     /// Begins the conversation with the pool.
     void start();
@@ -46,10 +47,11 @@ public:
 
 private:
     asio::awaitable<void> run();
-    asio::awaitable<void> listen();
+    asio::awaitable<void> listen(memory_pipe& input);
     asio::awaitable<void> outlive_handlers();
 
     void greet();
+    void pong(const ping_message& ping);
     void handle(host_message message);
     void stop();
     void fail(const std::exception_ptr& problem);
@@ -63,8 +65,10 @@ private:
 
     launch_order order_;
     int pid_;
-    std::shared_ptr<memory_channel> channel_;
-    memory_output sent_;
+    std::shared_ptr<memory_channel> data_;
+    std::shared_ptr<memory_channel> control_;
+    memory_output data_out_;
+    memory_output control_out_;
     work functions_;
     call_server calls_;
     lifecycle_hooks hooks_;
@@ -72,10 +76,10 @@ private:
     task_group life_;
     latch welcomed_;
     latch stop_;
-    latch runs_;               ///< closed while the worker is frozen
     condition_variable ended_; ///< several coroutines wait
     bool has_ended_ = false;
     bool has_welcome_ = false;
+    bool is_frozen_ = false;
     exit_status status_;
     std::string output_;
 };

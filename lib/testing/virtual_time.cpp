@@ -4,6 +4,7 @@
 #include "async/pause.hpp"
 #include "async/timer.hpp"
 #include "core/clock.hpp"
+#include "core/duration_text.hpp"
 #include <skep/testing.hpp>
 
 #include <boost/asio/this_coro.hpp>
@@ -54,12 +55,14 @@ void virtual_time::advance(duration span, duration step) {
 }
 
 void virtual_time::advance_until(const bool& is_done, duration limit) {
+    const auto granted = limit;
     run_until_idle();
     for (; !is_done && limit > duration::zero(); limit -= usual_step) {
         advance(usual_step);
     }
     if (!is_done) {
-        throw std::runtime_error("the operation has not ended within the limit of virtual time");
+        throw std::runtime_error("the operation has not ended within " + in_milliseconds(granted) +
+                                 " of virtual time; timers of other libraries keep to real time");
     }
 }
 

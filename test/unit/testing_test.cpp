@@ -178,6 +178,21 @@ BOOST_AUTO_TEST_CASE(a_frozen_worker_is_found_by_its_heartbeat) {
     BOOST_TEST(status.live == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(a_frozen_worker_answers_no_call) {
+    fixture with;
+    with.fake.on("answer", [](worker_call&) -> asio::awaitable<int> {
+        co_await sleep_for(1s);
+        co_return 1;
+    });
+    with.start();
+    asio::co_spawn(with.context, sleep_for(500ms), [&](const std::exception_ptr&) {
+        BOOST_TEST(with.fake.freeze({"default", 0, 1}));
+    });
+    const auto before = with.time.now();
+    BOOST_TEST((with.failure_of_call(request("answer").timeout(1h)) == errc::worker_lost));
+    BOOST_TEST((with.time.now() - before < 1min)); // by the heartbeat
+}
+
 BOOST_AUTO_TEST_CASE(a_test_ends_workers_from_outside) {
     fixture with;
     with.fake.on("hang", [](worker_call&) -> asio::awaitable<void> { co_await sleep_for(24h); });
