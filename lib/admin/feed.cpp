@@ -24,9 +24,12 @@ constexpr std::size_t samples_kept = 600;
 constexpr std::size_t most_waiting_bytes = 4u << 20;
 
 /// Serialized JSON contains no line end, which would end the message.
+std::string text_of(const char* kind, const json::object& object) {
+    return "event: " + std::string(kind) + "\ndata: " + json::serialize(object) + "\n\n";
+}
+
 feed_text message(const char* kind, const json::object& object) {
-    return std::make_shared<const std::string>("event: " + std::string(kind) +
-                                               "\ndata: " + json::serialize(object) + "\n\n");
+    return std::make_shared<const std::string>(text_of(kind, object));
 }
 
 json::object shown(const events::worker_printed& line) {
@@ -186,8 +189,10 @@ json::object feed::history() const {
 
 std::shared_ptr<feed_reader> feed::open() {
     auto reader = std::make_shared<feed_reader>(executor_);
-    reader->put(message("host", host_facts(pools_.configurations(), started_at_ms_)));
-    reader->put(message("history", history()));
+    // In one piece, because the past may be larger than a reader may let wait.
+    reader->put(std::make_shared<const std::string>(
+        text_of("host", host_facts(pools_.configurations(), started_at_ms_)) +
+        text_of("history", history())));
     readers_.push_back(reader);
     listen_while_read();
     return reader;

@@ -3,6 +3,8 @@
 
 #include "policy/stack_reading.hpp"
 
+#include <algorithm>
+
 namespace skep {
 
 namespace {
@@ -21,10 +23,10 @@ bool is_below_head(std::string_view line) noexcept {
 
 bool stack_reading::take(std::string_view line, time_point now) {
     const bool belongs = is_head_of_thread(line) || (!text_.empty() && is_below_head(line));
-    if (!belongs) {
+    if (!belongs || now >= end_) {
         return false;
     }
-    due_ = now + longest_pause;
+    due_ = std::min(now + longest_pause, end_);
     if (text_.size() + line.size() < most_bytes) {
         text_.append(line).push_back('\n');
     }

@@ -61,7 +61,8 @@ asio::awaitable<worker_link> scripted_runtime::start(launch_order order) {
     auto data = std::make_shared<memory_channel>(executor_);
     auto control = std::make_shared<memory_channel>(executor_);
     auto worker = std::make_shared<scripted_worker>(executor_, std::move(order), pid, capacity_,
-                                                    script_->functions, data, control);
+                                                    std::shared_ptr<const work>(script_, &script_->functions),
+                                                    data, control);
     script_->workers.push_back(worker);
     worker->start();
     worker_link link;

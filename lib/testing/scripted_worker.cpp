@@ -28,7 +28,7 @@ boost::system::system_error worker_is_gone() {
 } // namespace
 
 scripted_worker::scripted_worker(const strand& executor, launch_order order, int pid, std::size_t capacity,
-                                 const work& functions, std::shared_ptr<memory_channel> data,
+                                 std::shared_ptr<const work> functions, std::shared_ptr<memory_channel> data,
                                  std::shared_ptr<memory_channel> control)
     : order_(std::move(order)),
       pid_(pid),
@@ -36,7 +36,8 @@ scripted_worker::scripted_worker(const strand& executor, launch_order order, int
       control_(std::move(control)),
       data_out_(*data_),
       control_out_(*control_),
-      functions_(guarded(functions)),
+      script_(std::move(functions)),
+      functions_(guarded_script()),
       calls_(executor, data_out_, capacity, 0, functions_,
              [this](const std::exception_ptr& problem) { fail(problem); }),
       hooks_(executor, functions_, [this](std::string_view text) { add_output(text); }),
@@ -219,30 +220,30 @@ asio::awaitable<T> scripted_worker::guard_async(asio::awaitable<T> guarded_funct
     throw worker_is_gone();
 }
 
-work scripted_worker::guarded(const work& functions) {
+work scripted_worker::guarded_script() {
     work result;
-    for (const auto& [name, handler] : functions.commands) {
+    for (const auto& [name, handler] : script_->commands) {
         if (const auto* const async = std::get_if<detail::async_handler>(&handler)) {
-            result.add(name, detail::async_handler([this, run = *async](worker_call& call) {
-                           return guard([&] { return guard_async(run(call)); });
+            result.add(name, detail::async_handler([this, async](worker_call& call) {
+                           return guard([&] { return guard_async((*async)(call)); });
                        }));
         } else {
-            const auto& plain = std::get<detail::plain_handler>(handler);
+            const auto* const plain = &std::get<detail::plain_handler>(handler);
             result.add(name, detail::plain_handler([this, plain](worker_call& call) {
-                           return guard([&] { return plain(call); });
+                           return guard([&] { return (*plain)(call); });
                        }));
         }
     }
-    if (functions.health_check) {
-        result.health_check = [this, check = functions.health_check](worker_call& call) {
-            return guard([&] { return guard_async(check(call)); });
+    if (script_->health_check) {
+        result.health_check = [this](worker_call& call) {
+            return guard([&] { return guard_async(script_->health_check(call)); });
         };
     }
-    for (const auto& hook : functions.start_hooks) {
-        result.start_hooks.push_back([this, hook] { return guard([&] { return guard_async(hook()); }); });
+    for (const auto& hook : script_->start_hooks) {
+        result.start_hooks.push_back([this, &hook] { return guard([&] { return guard_async(hook()); }); });
     }
-    for (const auto& hook : functions.stop_hooks) {
-        result.stop_hooks.push_back([this, hook] { return guard([&] { return guard_async(hook()); }); });
+    for (const auto& hook : script_->stop_hooks) {
+        result.stop_hooks.push_back([this, &hook] { return guard([&] { return guard_async(hook()); }); });
     }
     return result;
 }

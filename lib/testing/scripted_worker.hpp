@@ -23,7 +23,7 @@ namespace skep::testing {
 class scripted_worker : public std::enable_shared_from_this<scripted_worker> {
 public:
     scripted_worker(const strand& executor, launch_order order, int pid, std::size_t capacity,
-                    const work& functions, std::shared_ptr<memory_channel> data,
+                    std::shared_ptr<const work> functions, std::shared_ptr<memory_channel> data,
                     std::shared_ptr<memory_channel> control);
 
     /// Begins the conversation with the pool.
@@ -55,7 +55,7 @@ private:
     void handle(host_message message);
     void stop();
     void fail(const std::exception_ptr& problem);
-    work guarded(const work& functions);
+    work guarded_script();
 
     /// Run a function of the script. The function may end the worker.
     template <class Function>
@@ -69,6 +69,7 @@ private:
     std::shared_ptr<memory_channel> control_;
     memory_output data_out_;
     memory_output control_out_;
+    std::shared_ptr<const work> script_; ///< one for all workers, so that handlers keep their state
     work functions_;
     call_server calls_;
     lifecycle_hooks hooks_;

@@ -174,9 +174,10 @@ class Exits(HostCase):
     def test_a_handler_of_sigterm_may_leave_the_running_call_alone(self):
         handler = (
             "import signal\n"
-            "arrived = threading.Event()\n"
-            "@worker.on_start\ndef handle(): signal.signal(signal.SIGTERM, lambda *_: arrived.set())\n"
-            "{}def wait():\n    print('waiting', flush=True)\n    arrived.wait()\n    return 'complete'\n"
+            "arrived = []\n"
+            "@worker.on_start\ndef handle(): signal.signal(signal.SIGTERM, lambda *_: arrived.append(1))\n"
+            "{}def wait():\n    print('waiting', flush=True)\n"
+            "    while not arrived: time.sleep(0.01)\n    return 'complete'\n"
             "worker.command(wait)\n"
         )
         for kind in KINDS:

@@ -347,6 +347,19 @@ BOOST_AUTO_TEST_CASE(two_readings_of_stacks_take_turns) {
     BOOST_TEST(texts[1] == "Thread 0x1\n");
 }
 
+BOOST_AUTO_TEST_CASE(stacks_without_an_end_are_cut_off) {
+    inspected_pool pool(quiet_config());
+    std::string text;
+    const auto asked = pool.stacks({"default", 0, 1}, text);
+    pool.print("Thread 0x1 (most recent call first):");
+    for (int i = 0; i < 100; ++i) {
+        pool.print("");
+        pool.advance(50ms);
+    }
+    BOOST_TEST(asked->value.has_value());
+    BOOST_TEST(text.starts_with("Thread 0x1"));
+}
+
 BOOST_AUTO_TEST_CASE(stacks_that_do_not_come) {
     inspected_pool pool(quiet_config(2));
     std::string text;

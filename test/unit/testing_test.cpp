@@ -178,6 +178,21 @@ BOOST_AUTO_TEST_CASE(a_frozen_worker_is_found_by_its_heartbeat) {
     BOOST_TEST(status.live == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(handlers_keep_their_state_when_workers_are_replaced) {
+    fixture with;
+    with.fake.on("count", [calls = 0](worker_call&) mutable {
+        if (++calls < 3) {
+            throw worker_exit();
+        }
+        return calls;
+    });
+    with.start();
+    for (int i = 0; i < 2; ++i) {
+        BOOST_TEST((with.failure_of_call(request("count").arg("try", i)) == errc::worker_lost));
+    }
+    BOOST_TEST(with.call(request("count").queue_timeout(1h)).value.as_int64() == 3);
+}
+
 BOOST_AUTO_TEST_CASE(a_frozen_worker_answers_no_call) {
     fixture with;
     with.fake.on("answer", [](worker_call&) -> asio::awaitable<int> {

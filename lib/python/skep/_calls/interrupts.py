@@ -212,12 +212,12 @@ class Interrupts(Window):
             if not self._has_read_sigterm():
                 return
             self._has_sigterm = self.is_stopping = True
-        if signal.getsignal(signal.SIGTERM) == self._on_terminate:
+        if self._is_taken_by_user_code():  # which decides about the running calls: an interrupt could hit its handler
+            self.on_stop()
+        else:
             self._terminate()
             if self.is_due():
                 self.interrupt()
-        else:  # the handler of user code decides about the running calls: an interrupt could hit the handler itself
-            self.on_stop()
 
     def is_terminated(self) -> bool:
         """Returns true if SIGTERM has arrived, also if a handler of user code has taken it."""
@@ -228,6 +228,9 @@ class Interrupts(Window):
         self._has_sigterm = self._is_terminated = self.is_stopping = True
         self.on_terminate()
         self.wake_waiter()
+
+    def _is_taken_by_user_code(self) -> bool:
+        return signal.getsignal(signal.SIGTERM) not in (self._on_terminate, signal.SIG_DFL, signal.SIG_IGN, None)
 
     def _has_read_sigterm(self) -> bool:
         try:
