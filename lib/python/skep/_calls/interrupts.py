@@ -214,6 +214,7 @@ class Interrupts(Window):
             self._has_sigterm = self.is_stopping = True
         if self._is_taken_by_user_code():  # which decides about the running calls: an interrupt could hit its handler
             self.on_stop()
+            self.interrupt()  # another thread may have got the signal while the main thread sleeps
         else:
             self._terminate()
             if self.is_due():

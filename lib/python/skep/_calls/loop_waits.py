@@ -192,6 +192,8 @@ class _OwnLoopTask(_AwaitedTask):
                 return self._loop.run_until_complete(task)
             except SystemExit as error:
                 host = self._call.host
+                if task.done() and not task.cancelled():
+                    task.exception()  # otherwise asyncio logs that nobody has seen it
                 if task.done() or host.is_gone or host.is_terminated() or _raising_handle(error) is None:
                     raise
                 # Another task has exited: this task gets the exit where it waits.
