@@ -1,6 +1,8 @@
 """breakpoint() in a worker waits for `python3 -m skep attach`."""
 
 import os
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +21,12 @@ def twice():
     breakpoint()
     breakpoint()
     return "end"
+@worker.command
+def ask():
+    breakpoint()
+    return return_it(skep.call_host("ask"))
+def return_it(value):
+    return value
 @worker.command
 def echo(value): return value
 """
@@ -41,11 +49,14 @@ class Breakpoints(HostCase):
         self.assertRegex(line, r"^skep: breakpoint at script\.py:\d+ in \w+; to attach: python3 -m skep attach /")
         return line.split()[-1]
 
+    def environment_of_attach(self):
+        return {**os.environ, **self.environment, "PYTHONPATH": str(ROOT / "lib" / "python")}
+
     def attach(self, *arguments, says=""):
         """Runs the command with these lines as its input: status, stdout and stderr."""
         ran = subprocess.run(
             [sys.executable, "-m", "skep", "attach", *arguments],
-            env={**os.environ, **self.environment, "PYTHONPATH": str(ROOT / "lib" / "python")},
+            env=self.environment_of_attach(),
             input=says,
             capture_output=True,
             text=True,
@@ -68,14 +79,16 @@ class Breakpoints(HostCase):
     def test_without_a_path(self):
         dead, host = self.start_worker(), self.start_worker()
         dead.send_call("work", {"value": 4})
-        left = self.path_from(dead)
+        self.path_from(dead)
         dead.process.kill()
         dead.process.wait()
         host.send_call("work", {"value": 4})
         self.path_from(host)
+        with open(os.path.join(self.folder, ".not-yet"), "w"):  # does not listen yet
+            pass
         self.assertEqual(self.attach(says="continue\n")[0], 0)
         self.assertEqual(host.receive()["value"], 8)
-        self.assertFalse(os.path.exists(left))
+        self.assertEqual(os.listdir(self.folder), [".not-yet"])
 
     def test_nobody_waits(self):
         self.assertEqual(self.attach()[::2], (1, "skep: no worker of this user waits at a breakpoint\n"))
@@ -89,6 +102,63 @@ class Breakpoints(HostCase):
         self.assertEqual(self.attach(self.path_from(host), says="continue\n")[0], 0)
         self.assertEqual(host.receive()["value"], "end")
 
+    def connect(self, host):
+        """A debugger of the test's own at the breakpoint of a call."""
+        connection = socket.socket(socket.AF_UNIX)
+        self.addCleanup(connection.close)
+        connection.settimeout(TIMEOUT)
+        connection.connect(self.path_from(host))
+        return connection
+
+    def read_to_prompt(self, connection):
+        data = b""
+        while not data.endswith(b"(skep) "):
+            part = connection.recv(4096)
+            self.assertTrue(part, data)
+            data += part
+        return data.decode()
+
+    def test_a_debugger_that_dies_with_unread_output(self):
+        host = self.start_worker()
+        host.send_call("work", {"value": 4})
+        connection = self.connect(host)
+        self.read_to_prompt(connection)
+        connection.sendall(b"help\n")
+        connection.recv(1, socket.MSG_PEEK)
+        connection.close()
+        self.assertEqual(host.receive()["value"], 8)
+
+    def test_a_debugger_that_dies_before_its_own_breakpoint(self):
+        host = self.start_worker()
+        host.send_call("ask")
+        connection = self.connect(host)
+        self.read_to_prompt(connection)
+        connection.sendall(b"break return_it\n")
+        self.read_to_prompt(connection)
+        connection.sendall(b"continue\n")
+        call = host.receive_tool_call()
+        connection.close()
+        host.answer_tool(call, 5)
+        self.assertEqual(host.receive()["value"], 5)
+
+    def test_ctrl_c_detaches(self):
+        host = self.start_worker()
+        host.send_call("work", {"value": 4})
+        attached = subprocess.Popen(
+            [sys.executable, "-m", "skep", "attach", self.path_from(host)],
+            env=self.environment_of_attach(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self.addCleanup(attached.communicate)
+        self.addCleanup(attached.kill)
+        attached.stdout.read(1)
+        attached.send_signal(signal.SIGINT)
+        self.assertEqual(host.receive()["value"], 8)
+        _, errors = attached.communicate(timeout=TIMEOUT)
+        self.assertEqual((attached.returncode, errors), (130, b""))
+
     def test_quit_fails_the_call_and_the_worker_goes_on(self):
         host = self.start_worker()
         host.send_call("work", {"value": 4})
@@ -101,11 +171,22 @@ class Breakpoints(HostCase):
         host = self.start_worker()
         error = host.call_error("work", {"value": 4})
         self.assertEqual(error["type"], "PermissionError")
+        status, _, errors = self.attach()
+        self.assertEqual((status, errors.count("\n")), (1, 1))
+        self.assertIn("must be a folder of this user alone", errors)
         os.rmdir(self.folder)
         host.send_call("work", {"value": 4})
         path = self.path_from(host)
         self.assertEqual(os.lstat(self.folder).st_mode & 0o777, 0o700)
         self.attach(path, says="continue\n")
+        self.assertEqual(host.receive()["value"], 8)
+
+    def test_the_folder_may_inherit_its_group(self):
+        os.mkdir(self.folder)
+        os.chmod(self.folder, 0o2700)  # as in a setgid folder
+        host = self.start_worker()
+        host.send_call("work", {"value": 4})
+        self.attach(self.path_from(host), says="continue\n")
         self.assertEqual(host.receive()["value"], 8)
 
     def test_a_cancel_and_an_end_interrupt_the_wait(self):
@@ -116,11 +197,11 @@ class Breakpoints(HostCase):
         self.assertEqual(host.receive()["error"]["type"], "skep.Cancelled")
         self.assertFalse(os.path.exists(path))
         host.send_call("work", {"value": 4})
-        self.path_from(host)
-        host.tell({"type": "shutdown", "grace_ms": 1000})
-        self.assertEqual(self.attach(says="continue\n")[0], 0)
-        self.assertEqual(host.receive()["value"], 8)
+        path = self.path_from(host)
+        host.signal(signal.SIGTERM)
+        self.assertIsNone(host.receive())
         self.assertEqual(host.finish()[0], 0)
+        self.assertFalse(os.path.exists(path))
 
 
 if __name__ == "__main__":

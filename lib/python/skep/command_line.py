@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import signal
 import socket
 import sys
 import threading
@@ -145,7 +146,7 @@ its hooks; output of the script goes to stderr.
 """
 _ATTACH = """\
 Connects this terminal to the debugger (pdb) of a worker that waits at a breakpoint. Without a PATH, to the one that
-has waited longest. Ctrl-D detaches: the worker goes on.
+has waited longest. Ctrl-D and Ctrl-C detach: the worker goes on.
 """
 _SERVE = """\
 Runs a script as a worker that talks to its pool over stdin and stdout, for hosts that start workers through
@@ -256,17 +257,25 @@ def _worker_of(source: bytes) -> Optional[Worker]:
 def _attach(options: argparse.Namespace, rest: List[str]) -> int:
     if rest:
         options.parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    from .debugger import attach, attach_to_oldest  # with pdb, which is slow to import
+    from .debugger import connect, connect_to_oldest, relay  # with pdb, which is slow to import
 
     try:
-        if options.path is not None:
-            attach(options.path)
-        elif not attach_to_oldest():
-            print("skep: no worker of this user waits at a breakpoint", file=sys.stderr)
-            return EXIT_FAILED
+        connection = connect_to_oldest() if options.path is None else connect(options.path)
     except OSError as error:
-        print(f"skep: no breakpoint waits at {options.path}: {error.strerror}", file=sys.stderr)
+        place = "" if options.path is None else f" at {options.path}"
+        print(f"skep: no breakpoint waits{place}: {error.strerror or error}", file=sys.stderr)
         return EXIT_FAILED
+    if connection is None:
+        print("skep: no worker of this user waits at a breakpoint", file=sys.stderr)
+        return EXIT_FAILED
+    try:
+        with connection:
+            relay(connection)
+    except OSError as error:
+        print(f"skep: the session is lost: {error.strerror}", file=sys.stderr)
+        return EXIT_FAILED
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     return 0
 
 

@@ -1,19 +1,19 @@
 """Breakpoints in a worker: pdb over a Unix socket, because stdin and stdout of a worker are no terminal."""
 
 import contextlib
-import itertools
+import io
 import os
 import pdb
 import selectors
 import socket
+import stat
 import tempfile
 import threading
 from types import FrameType
-from typing import Optional, TextIO
+from typing import List, Optional, TextIO, cast
 
 from ._process.diagnostics import write_to_stderr
 
-_numbers = itertools.count(1)
 _sessions = threading.local()  # per thread: a debugger traces one thread
 
 
@@ -25,16 +25,39 @@ def stop_at(frame: FrameType) -> None:
     session.set_trace(frame)
 
 
+class _Input(io.TextIOBase):
+    """The lines of the other side. They end when the other side has gone: the debugger calls do_EOF()."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._lines = connection.makefile("r", encoding="utf-8", errors="replace")
+
+    def readline(self, size: int = -1) -> str:  # type: ignore[override]
+        try:
+            return self._lines.readline(size)
+        except OSError:
+            return ""
+
+
+class _Output(io.TextIOBase):
+    """Writes to the other side. Once the other side has gone, the text is lost."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError):
+            self._connection.sendall(text.encode("utf-8", "replace"))
+        return len(text)
+
+
 class _Debugger(pdb.Pdb):
     """A debugger at the other end of a connection. The session ends when the code runs on without breakpoints."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.is_detached = False
         self._connection = connection
-        # Two files: a file for both would drop lines that have arrived when it writes.
-        source: TextIO = connection.makefile("r", encoding="utf-8", errors="replace")
-        self._output: TextIO = connection.makefile("w", encoding="utf-8", errors="replace")
-        super().__init__(stdin=source, stdout=self._output, nosigint=True, readrc=False)
+        source, output = cast(TextIO, _Input(connection)), cast(TextIO, _Output(connection))
+        super().__init__(stdin=source, stdout=output, nosigint=True, readrc=False)
         self.prompt = "(skep) "
 
     def do_continue(self, arg: str) -> Optional[bool]:
@@ -66,23 +89,31 @@ class _Debugger(pdb.Pdb):
     def _detach(self) -> None:
         self.is_detached = True
         with contextlib.suppress(OSError):  # the other side is gone
-            self._output.flush()
             self._connection.shutdown(socket.SHUT_RDWR)
 
 
 def _accept(frame: FrameType) -> socket.socket:
     """Waits for a debugger and returns its connection."""
-    path = os.path.join(_folder(), f"{os.getpid()}-{next(_numbers)}")
+    folder, name = _folder(), f"{os.getpid()}-{os.urandom(4).hex()}"  # pids repeat in containers
+    path, hidden = os.path.join(folder, name), os.path.join(folder, f".{name}")
     place = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno} in {frame.f_code.co_name}"
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(path)
         try:
+            # The socket gets its name once it listens: connect_to_oldest() removes sockets that refuse.
+            listener.bind(hidden)
             listener.listen(1)
+            os.rename(hidden, path)
             write_to_stderr(f"skep: breakpoint at {place}; to attach: python3 -m skep attach {path}\n")
             connection, _ = listener.accept()
         finally:
-            os.unlink(path)
+            _remove(hidden)
+            _remove(path)
     return connection
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
 
 
 def _folder() -> str:
@@ -97,35 +128,62 @@ def _folder() -> str:
     except FileExistsError:
         pass
     status = os.lstat(path)
-    if status.st_uid != os.getuid() or status.st_mode & 0o77777 != 0o40700:
+    if status.st_uid != os.getuid() or not stat.S_ISDIR(status.st_mode) or status.st_mode & 0o077:
         raise PermissionError(f"{path} must be a folder of this user alone")
     return path
 
 
-def attach_to_oldest() -> bool:
-    """Attaches to the breakpoint of this user that has waited longest. Returns false if none waits.
-
-    Removes the sockets of workers that have died at a breakpoint.
-    """
-    folder = _folder()
-    paths = [os.path.join(folder, name) for name in os.listdir(folder)]
-    for path in sorted(paths, key=lambda path: os.lstat(path).st_mtime):
-        try:
-            attach(path)
-            return True
-        except ConnectionRefusedError:
-            os.unlink(path)
-    return False
-
-
-def attach(path: str) -> None:
-    """Connects stdin and stdout to a breakpoint, until the worker ends the session.
+def connect(path: str) -> socket.socket:
+    """Connects to the breakpoint that waits at a path.
 
     Raises:
         OSError: no breakpoint waits there.
     """
-    with socket.socket(socket.AF_UNIX) as connection, selectors.PollSelector() as selector:
+    connection = socket.socket(socket.AF_UNIX)
+    try:
         connection.connect(path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def connect_to_oldest() -> Optional[socket.socket]:
+    """Connects to the breakpoint of this user that has waited longest. Returns None if none waits.
+
+    Removes the sockets of workers that have died at a breakpoint.
+
+    Raises:
+        OSError: the folder of the sockets cannot be read, or belongs to another user.
+    """
+    for path in _sockets(_folder()):
+        try:
+            return connect(path)
+        except ConnectionRefusedError:
+            _remove(path)
+        except FileNotFoundError:  # another debugger was faster
+            pass
+    return None
+
+
+def _sockets(folder: str) -> List[str]:
+    """Returns the sockets that listen, or did so, oldest first."""
+    times = {}
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        with contextlib.suppress(FileNotFoundError):
+            if not name.startswith("."):
+                times[path] = os.lstat(path).st_mtime
+    return sorted(times, key=times.__getitem__)
+
+
+def relay(connection: socket.socket) -> None:
+    """Connects stdin and stdout to a breakpoint, until the worker ends the session.
+
+    Raises:
+        OSError: the connection is lost, or stdout cannot be written.
+    """
+    with selectors.PollSelector() as selector:
         selector.register(connection, selectors.EVENT_READ)
         selector.register(0, selectors.EVENT_READ)
         while True:
