@@ -19,6 +19,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Runs the command line of the Python package under the name of this program.
+constexpr auto run_skep = "from skep.command_line import main; main('skep')";
+
 /// Returns the folder of the Python package: beside an installed program, or in the sources.
 std::string sdk_folder() {
     if (const auto* const chosen = std::getenv("SKEP_PYTHON_SDK")) {
@@ -45,7 +48,7 @@ int describe(const std::vector<std::string>& words) {
         throw usage_error("one SCRIPT is needed");
     }
     const auto python = parsed.has("--python") ? parsed.options.at("--python") : "python3";
-    std::vector<std::string> command{python, "-m", "skep", "describe"};
+    std::vector<std::string> command{python, "-c", run_skep, "describe"};
     for (const auto& [name, value] : parsed.options) {
         if (name != "--python") {
             command.push_back(value.empty() ? name : name + '=' + value);

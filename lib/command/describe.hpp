@@ -8,7 +8,7 @@
 
 namespace skep {
 
-/// Becomes `python3 -m skep describe`, which prints the commands of a script.
+/// Becomes the action describe of the Python package, which prints the commands of a script.
 /// Throws usage_error; std::runtime_error if the interpreter cannot be run.
 int describe(const std::vector<std::string>& words);
 

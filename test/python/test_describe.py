@@ -29,12 +29,12 @@ class Describe(unittest.TestCase):
         self.assertEqual(process.returncode, status, process.stderr)
         return process.stdout, process.stderr
 
-    def write(self, source):
-        file = tempfile.NamedTemporaryFile("w", suffix=".py")
-        self.addCleanup(file.close)
-        file.write(source)
-        file.flush()
-        return file.name
+    def write(self, source, name="script.py"):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = Path(folder.name) / name
+        path.write_text(source)
+        return path
 
     def test_as_text(self):
         text, output = self.run_describe(TYPED)
@@ -70,6 +70,34 @@ class Describe(unittest.TestCase):
         self.assertEqual(header, HEADER.read_text())
         named = self.run_describe("--cpp", "--namespace", "my-models", TYPED)[0]
         self.assertIn("\nnamespace my_models {\n", named)
+        nested = self.run_describe("--cpp", "--namespace", "my::models", TYPED)[0]
+        self.assertIn("\nnamespace my::models {\n", nested)
+        self.assertIn("'a::' is no namespace", self.run_describe("--cpp", "--namespace", "a::", TYPED, status=2)[1])
+
+    def test_a_header_of_odd_names_and_hints(self):
+        path = self.write(
+            "import skep, typing\nworker = skep.Worker()\n"
+            "@worker.command(name='\\U0001f41d \\x01\"\\\\7')\n"
+            "def odd(items: typing.List, table: typing.Dict) -> typing.List: pass\nworker.run()\n",
+            name="a\nb.py",
+        )
+        header = self.run_describe("--cpp", path)[0]
+        self.assertIn('skep::request call("\U0001f41d \\001\\"\\\\7");', header)
+        self.assertIn("    const boost::json::value& items,\n    const boost::json::value& table) {", header)
+        self.assertTrue(header.startswith("// Made by `skep describe --cpp a\\nb.py`: "), header)
+        self.assertIn("/// Calls of a\\nb.py. ", header)
+
+    def test_output_of_threads_and_atexit_goes_to_stderr(self):
+        path = self.write(
+            "import atexit, skep, threading, time\nworker = skep.Worker()\natexit.register(print, 'at exit')\n"
+            "threading.Thread(target=threading.Event().wait).start()\n"
+            "def chat():\n    while True: print('chat', flush=True); time.sleep(0.001)\n"
+            "threading.Thread(target=chat, daemon=True).start()\n"
+            "@worker.command\ndef work(): pass\nprint('end', end='')\nworker.run()\n"
+        )
+        text, output = self.run_describe("--json", path)
+        self.assertEqual([each["name"] for each in json.loads(text)], ["work"])
+        self.assertIn("end", output)
 
     def test_hooks_are_not_run(self):
         path = self.write("import skep\nworker = skep.Worker()\n@worker.on_start\ndef load(): 1 / 0\nworker.run()\n")

@@ -10,7 +10,7 @@ import threading
 from typing import Any, Dict, List, NoReturn, Optional, Sequence
 
 from ._process.diagnostics import printable, write_to_stderr
-from ._process.exits import EXIT_FAILED, EXIT_NOT_STARTED_BY_POOL
+from ._process.exits import EXIT_FAILED, EXIT_NOT_STARTED_BY_POOL, exit_at_once
 from ._process.script import become_script, report_missing_run, run_script
 from ._wire.channel import Channel, Frame
 from ._wire.connection import ConnectError, connect
@@ -154,15 +154,15 @@ something that forwards these, such as `ssh -T` or `docker run -i`. Output of th
 """
 
 
-def main() -> NoReturn:
-    """Runs the action of the command line and exits."""
+def main(program: str = "python3 -m skep") -> NoReturn:
+    """Runs the action of the command line and exits. `program` is the name of this program in messages about usage."""
     # `rest`: arguments of a command after an option, or mistakes.
-    options, rest = _parser().parse_known_args()
+    options, rest = _parser(program).parse_known_args()
     sys.exit(options.run(options, rest))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python3 -m skep", description="Runs worker scripts of skep by hand.")
+def _parser(program: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=program, description="Runs worker scripts of skep by hand.")
     parser.add_argument("--version", action="version", version=f"skep {__version__}")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
 
@@ -187,7 +187,7 @@ def _parser() -> argparse.ArgumentParser:
     form = describe.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="as JSON")
     form.add_argument("--cpp", action="store_true", help="as a C++ header of typed functions")
-    describe.add_argument("--namespace", metavar="NAME", help="of the functions; by default the name of the script")
+    describe.add_argument("--namespace", metavar="NAME", help="of the functions, such as a::b; by default the name of the script")
     attach = actions.add_parser("attach", help="debug a worker that waits at a breakpoint", description=_ATTACH)
     attach.set_defaults(run=_attach, parser=attach)
     attach.add_argument("path", metavar="PATH", nargs="?", help="the worker's socket, from the log")
@@ -211,8 +211,12 @@ class _Described(BaseException):
 def _describe(options: argparse.Namespace, rest: List[str]) -> int:
     if rest:
         options.parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if options.namespace is not None and not all(options.namespace.split("::")):
+        options.parser.error(f"{options.namespace!r} is no namespace: it has the form a or a::b")
     source = _read_script(options.parser, options.script)
     become_script(options.script, [])
+    output = os.dup(1)
+    os.dup2(2, 1)  # for the script, its threads and its handlers of atexit
     worker = _worker_of(source)
     if worker is None:
         return EXIT_FAILED
@@ -224,14 +228,23 @@ def _describe(options: argparse.Namespace, rest: List[str]) -> int:
         text = to_cpp(commands, name, options.namespace or os.path.splitext(name)[0])
     else:
         text = to_text(commands)
-    sys.stdout.write(printable(text))
-    return 0
+    _end_with(output, printable(text))
+
+
+def _end_with(output: int, text: str) -> NoReturn:
+    """Writes the text to a descriptor and ends the process, in spite of the script's threads."""
+    status = 0
+    try:
+        with os.fdopen(output, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError as error:
+        write_to_stderr(f"skep: cannot write the description: {error.strerror}\n")
+        status = EXIT_FAILED
+    exit_at_once(status)
 
 
 def _worker_of(source: bytes) -> Optional[Worker]:
     """Runs the script that this process has become up to worker.run(). Returns its worker; None if it has none."""
-    output = os.dup(1)
-    os.dup2(2, 1)  # for the script
     found: List[Worker] = []
 
     def end(worker: Worker) -> NoReturn:
@@ -245,9 +258,6 @@ def _worker_of(source: bytes) -> Optional[Worker]:
         run_script(source)
     except _Described:
         pass
-    finally:
-        sys.stdout.flush()
-        os.dup2(output, 1)
     if not found:
         report_missing_run()
         return None

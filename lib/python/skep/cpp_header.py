@@ -1,9 +1,8 @@
 """A C++ header of typed functions for the commands of a worker."""
 
-import json
 import re
 import typing
-from typing import Any, Iterator, List, Set, Union
+from typing import Any, Iterator, List, Set, Tuple, Union
 
 from ._process.diagnostics import printable
 from ._wire.arrays import Array, is_numpy_array
@@ -20,7 +19,7 @@ _KEYWORDS = frozenset(
 _ANY = "boost::json::value"
 _PLAIN = {str: "std::string", bool: "bool", int: "std::int64_t", float: "double"}
 _HEAD = """\
-// Made by `python3 -m skep describe --cpp {script}`: make it again when the commands change.
+// Made by `skep describe --cpp {script}`: make it again when the commands change.
 // clang-format off
 
 #pragma once
@@ -43,11 +42,16 @@ namespace {namespace} {{
 
 
 def to_cpp(commands: List[Description], script: str, namespace: str) -> str:
-    """Returns the header: a function per command, in a namespace. `script` is the name of the script's file."""
+    """Returns the header: a function per command, in a namespace. `script` is the name of the script's file.
+
+    A namespace in another one has the form `outer::inner`.
+    """
     names: Set[str] = set()
-    parts = [_HEAD.format(script=script, namespace=_identifier(namespace, set()))]
+    space = "::".join(_identifier(part, set()) for part in namespace.split("::"))
+    line = printable(script).replace("\n", "\\n")
+    parts = [_HEAD.format(script=line, namespace=space)]
     parts += ["\n" + "\n".join(_function(each, names)) + "\n" for each in commands]
-    return "".join(parts) + f"\n}} // namespace {_identifier(namespace, set())}\n"
+    return "".join(parts) + f"\n}} // namespace {space}\n"
 
 
 def _function(command: Description, functions: Set[str]) -> Iterator[str]:
@@ -65,7 +69,7 @@ def _function(command: Description, functions: Set[str]) -> Iterator[str]:
         yield f"/// {printable(command.summary)}".rstrip("\\")
     yield f"inline boost::asio::awaitable<{result}> {function}("
     yield ",\n".join(f"    {each}" for each in listed) + ") {"
-    yield f"    skep::request call({json.dumps(command.name)}{', std::move(others)' if command.takes_any else ''});"
+    yield f"    skep::request call({_literal(command.name)}{', std::move(others)' if command.takes_any else ''});"
     for each, name in arguments:
         yield from _passing(each, name)
     operation = "stream" if command.is_stream else "execute" if result == "skep::reply" else f"execute<{result}>"
@@ -83,13 +87,13 @@ def _declaration(parameter: Parameter, name: str) -> str:
 def _passing(parameter: Parameter, name: str) -> Iterator[str]:
     is_optional = _is_optional(_cpp_type(parameter.type, is_argument=True))
     if parameter.is_required and not is_optional:
-        yield f'    call.arg("{parameter.name}", {name});'
+        yield f'    call.arg({_literal(parameter.name)}, {name});'
         return
     yield f"    if ({name}) {{"
-    yield f'        call.arg("{parameter.name}", *{name});'
+    yield f'        call.arg({_literal(parameter.name)}, *{name});'
     if parameter.is_required:
         yield "    } else {"
-        yield f'        call.arg("{parameter.name}", nullptr);'
+        yield f'        call.arg({_literal(parameter.name)}, nullptr);'
     yield "    }"
 
 
@@ -112,7 +116,7 @@ def _cpp_type(hint: Any, is_argument: bool) -> str:
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin is list:
         return _container("std::vector<{}>", inner[:1], is_argument)
-    if origin is dict and inner[0] is str:
+    if origin is dict and inner[:1] == (str,):
         return _container("std::map<std::string, {}>", inner[1:], is_argument)
     is_union = origin is Union or type(hint).__name__ == "UnionType"
     if is_union and len(inner) == 2 and inner[1] is type(None):
@@ -120,16 +124,31 @@ def _cpp_type(hint: Any, is_argument: bool) -> str:
     return _ANY
 
 
-def _container(form: str, inner: Any, is_argument: bool) -> str:
-    kind = _cpp_type(inner[0], is_argument)
+def _container(form: str, inner: Tuple[Any, ...], is_argument: bool) -> str:
+    """Returns the type of a container. `inner` is empty for a hint without parameters, such as List."""
+    kind = _cpp_type(inner[0], is_argument) if inner else _ANY
     is_array_in_object = "skep::ndarray" in kind and form.startswith("std::map")
     return _ANY if kind == _ANY or is_array_in_object else form.format(kind)
+
+
+def _literal(text: str) -> str:
+    """Returns a C++ string literal."""
+    return '"' + "".join(map(_literal_part, text)) + '"'
+
+
+def _literal_part(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    if character.isprintable():
+        return character
+    # Unlike a hexadecimal escape, an octal one ends after three digits.
+    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogatepass"))
 
 
 def _identifier(name: str, taken: Set[str]) -> str:
     """Returns a C++ identifier for a name. Adds the identifier to `taken`."""
     text = re.sub(r"\W|^(?=\d)", "_", name, flags=re.ASCII)
-    while text in _KEYWORDS or text in taken:
+    while not text or text in _KEYWORDS or text in taken:
         text += "_"
     taken.add(text)
     return text

@@ -53,6 +53,13 @@ def exit_forked_child(error: Optional[BaseException] = None) -> NoReturn:
             status = _status(getattr(error, "code", None))
         else:
             show_traceback(error)
+    finally:
+        exit_at_once(status)
+
+
+def exit_at_once(status: int) -> NoReturn:
+    """Ends this process without its handlers of atexit and in spite of its threads. Flushes stdout and stderr."""
+    try:
         for stream in filter(None, (sys.stdout, sys.stderr)):
             with contextlib.suppress(Exception):  # the stream may be closed, or replaced by user code
                 stream.flush()
