@@ -40,12 +40,14 @@ public:
         parser_.body_limit(longest_answer);
     }
 
-    /// `waits`: the answer may take any time.
-    admin_answer run(const query& request, bool waits) {
+    /// `limit`: the time for the answer, beyond patience; empty: the answer may take any time.
+    admin_answer run(const query& request, std::optional<duration> limit) {
         stream_.expires_after(patience);
         await([&](auto done) { stream_.async_connect(resolve(), std::move(done)); });
         await([&](auto done) { http::async_write(stream_, request, std::move(done)); });
-        if (waits) {
+        if (limit) {
+            stream_.expires_after(patience + *limit);
+        } else {
             stream_.expires_never();
         }
         await([&](auto done) { http::async_read(stream_, buffer_, parser_, std::move(done)); });
@@ -96,17 +98,18 @@ admin_answer admin_client::get(const std::string& path) const {
     query sent(http::verb::get, path, 11);
     sent.set(http::field::host, where_.authority());
     sent.keep_alive(false);
-    return exchange(where_).run(sent, false);
+    return exchange(where_).run(sent, 0s);
 }
 
-admin_answer admin_client::post(const std::string& path, const std::string& body) const {
+admin_answer admin_client::post(const std::string& path, const std::string& body,
+                                std::optional<duration> limit) const {
     query sent(http::verb::post, path, 11);
     sent.set(http::field::host, where_.authority());
     sent.set(http::field::authorization, "Bearer " + token_);
     sent.body() = body;
     sent.keep_alive(false);
     sent.prepare_payload();
-    auto answer = exchange(where_).run(sent, true);
+    auto answer = exchange(where_).run(sent, limit);
     if (answer.status == 401) {
         throw service_unreachable(token_.empty()
                                       ? "this needs the token of the admin port in SKEP_ADMIN_TOKEN"

@@ -4,7 +4,9 @@
 #pragma once
 
 #include "command/admin_url.hpp"
+#include <skep/time.hpp>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -31,10 +33,11 @@ public:
     /// Throws usage_error, without the token in its text, if the token breaks its rule.
     admin_client(admin_url service, std::string token);
 
-    /// Both throw service_unreachable. A get() has ten seconds. A post() waits until the service has
-    /// answered: changes may take long.
+    /// Both throw service_unreachable. A get() has ten seconds. A post() has ten seconds beyond `limit`;
+    /// without a limit, it waits until the service has answered: changes may take long.
     admin_answer get(const std::string& path) const;
-    admin_answer post(const std::string& path, const std::string& body = "") const;
+    admin_answer post(const std::string& path, const std::string& body = "",
+                      std::optional<duration> limit = {}) const;
 
 private:
     admin_url where_;

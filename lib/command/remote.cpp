@@ -22,6 +22,7 @@
 #include <ctime>
 #include <iostream>
 #include <limits>
+#include <optional>
 #include <thread>
 #include <unistd.h> // lint: allow linux because isatty() has no portable form
 
@@ -96,17 +97,32 @@ std::size_t count_in(const parsed_words& parsed, std::string_view option) {
     return count;
 }
 
+/// Returns the array at a place of a document; an empty one if the document has another form there.
+json::array array_at(const json::value& document, std::string_view pointer) {
+    boost::system::error_code ec;
+    const auto* const found = document.find_pointer({pointer.data(), pointer.size()}, ec);
+    return found != nullptr && found->is_array() ? found->get_array() : json::array();
+}
+
+worker_id id_in(const json::value& worker) {
+    boost::system::error_code ec;
+    const auto* const text = worker.find_pointer("/id", ec);
+    const auto id = text != nullptr && text->is_string() ? to_worker_id(std::string(text->get_string()))
+                                                         : std::optional<worker_id>();
+    if (!id) {
+        throw service_unreachable("the answer is not the one of an admin port: a worker has no id");
+    }
+    return *id;
+}
+
 /// Returns the generation of the present worker of a slot: the first that is listed, before leaving workers.
 std::uint64_t present_generation(const admin_client& service, const admin_target& target) {
     const auto status = status_of(service);
-    const auto* const pools = status.is_object() ? status.get_object().if_contains("pools") : nullptr;
-    for (const auto& pool : pools != nullptr && pools->is_array() ? pools->get_array() : json::array()) {
-        boost::system::error_code ec;
-        const auto* const workers = pool.find_pointer("/status/workers", ec);
-        for (const auto& each : workers != nullptr ? workers->get_array() : json::array()) {
-            const auto id = to_worker_id(std::string(each.at("id").as_string()));
-            if (id && id->pool == target.pool && id->slot == *target.slot) {
-                return id->generation;
+    for (const auto& pool : array_at(status, "/pools")) {
+        for (const auto& each : array_at(pool, "/status/workers")) {
+            const auto id = id_in(each);
+            if (id.pool == target.pool && id.slot == *target.slot) {
+                return id.generation;
             }
         }
     }
@@ -148,9 +164,25 @@ std::string time_of_day() {
     return {text, std::strftime(text, sizeof text, "%H:%M:%S", &local)};
 }
 
-json::object body_of_call(const std::string& command, json::object arguments, const parsed_words& parsed) {
-    const auto timeout = duration_in(parsed, "--timeout", 60s);
+/// Returns the table of a service's status; the reason where the service does not tell it.
+std::string table_or_problem(const admin_client& service) {
+    try {
+        return status_table(status_of(service));
+    } catch (const std::runtime_error& problem) {
+        return "skep: " + std::string(problem.what()) + '\n';
+    }
+}
+
+json::object body_of_call(const std::string& command, json::object arguments, duration timeout) {
     return {{"command", command}, {"args", std::move(arguments)}, {"timeout_ms", timeout / 1ms}};
+}
+
+const json::value& value_in(const json::value& answer) {
+    const auto* const value = answer.is_object() ? answer.get_object().if_contains("value") : nullptr;
+    if (value == nullptr) {
+        throw service_unreachable("the answer is not the one of an admin port: no value");
+    }
+    return *value;
 }
 
 void report_attachments(const json::value& answer) {
@@ -179,12 +211,14 @@ int show_top(const std::vector<std::string>& words) {
     expect_operands(parsed, 1);
     const auto interval = duration_in(parsed, "--interval", 1s);
     const char* const clear = isatty(STDOUT_FILENO) != 0 ? "\x1b[H\x1b[2J" : "";
-    for (auto left = count_in(parsed, "--count"); left > 0; --left) {
-        const auto table = status_table(status_of(service));
+    auto left = count_in(parsed, "--count");
+    auto table = status_table(status_of(service)); // a failure of the first look ends the program
+    for (; left > 0; --left) {
         std::cout << clear << parsed.operands.front() << "  " << time_of_day() << "\n\n"
                   << table << std::flush;
         if (left > 1) {
             std::this_thread::sleep_for(interval);
+            table = table_or_problem(service);
         }
     }
     return 0;
@@ -200,10 +234,11 @@ int make_call(const std::vector<std::string>& words) {
     if (pool.slot) {
         throw usage_error("a call goes to a pool, not to a worker");
     }
-    const auto body = body_of_call(parsed.operands[2], call_arguments(operands_after(parsed, 3)), parsed);
-    const auto answer =
-        document_in(body_of(service.post("/pools/" + pool.pool + "/call", json::serialize(body))));
-    const auto& shown = parsed.has("--json") ? answer : answer.at("value");
+    const auto timeout = duration_in(parsed, "--timeout", 60s);
+    const auto body = body_of_call(parsed.operands[2], call_arguments(operands_after(parsed, 3)), timeout);
+    const auto path = "/pools/" + pool.pool + "/call";
+    const auto answer = document_in(body_of(service.post(path, json::serialize(body), timeout)));
+    const auto& shown = parsed.has("--json") ? answer : value_in(answer);
     std::cout << visible_json(json::serialize(shown)) << '\n';
     report_attachments(answer);
     return 0;
