@@ -6,6 +6,9 @@
 #include "command/admin_url.hpp"
 #include "command/usage_error.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace skep {
 
 namespace {
@@ -28,6 +31,27 @@ std::vector<std::string> words_in(std::string_view text) {
     return words;
 }
 
+/// Returns true for NAME=VALUE, unless the value begins with a quote that another word may end.
+bool is_whole(std::string_view word) {
+    const auto end = word.find('=');
+    const auto value = end == word.npos ? std::string_view() : word.substr(end + 1);
+    const bool has_open_quote = value.starts_with('"') && (value.size() == 1 || !value.ends_with('"'));
+    return end != word.npos && !has_open_quote;
+}
+
+boost::json::object arguments_in(std::string_view text) {
+    if (text.starts_with('{')) {
+        return call_arguments({std::string(text)});
+    }
+    const auto words = words_in(text);
+    const auto wrong = std::find_if_not(words.begin(), words.end(), is_whole);
+    if (wrong != words.end()) {
+        throw usage_error(
+            *wrong + " is not of the form NAME=VALUE: a value with spaces needs the form COMMAND {JSON}");
+    }
+    return call_arguments(words);
+}
+
 } // namespace
 
 dev_line parse_dev_line(std::string_view line) {
@@ -41,7 +65,7 @@ dev_line parse_dev_line(std::string_view line) {
     if (call.command.empty()) {
         throw usage_error("a command is missing: type COMMAND {JSON} or COMMAND NAME=VALUE ...");
     }
-    call.arguments = call_arguments(rest.starts_with('{') ? std::vector{std::string(rest)} : words_in(rest));
+    call.arguments = arguments_in(rest);
     return call;
 }
 
