@@ -6,6 +6,7 @@
 #include "command/config_files.hpp"
 #include "command/dev_line.hpp"
 #include "command/folder_watch.hpp"
+#include "command/input_lines.hpp"
 #include "command/usage_error.hpp"
 #include "command/words.hpp"
 #include "core/visible_text.hpp"
@@ -13,8 +14,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/read_until.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -37,7 +36,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto between_looks = 300ms;
-constexpr std::size_t longest_line = 16u << 20;
 
 /// Returns the folders of the files among the arguments of the launch: those of scripts.
 std::set<fs::path> folders_of(const manager_config& config) {
@@ -68,25 +66,19 @@ void say(const std::string& text) {
     std::cerr << "skep: " << visible(text, line_feeds::keep) << std::endl;
 }
 
-/// Writes all that is known about an error.
-void show_error(const error& problem) {
-    say(problem.what() +
-        (problem.info().remote_traceback.empty() ? "" : '\n' + problem.info().remote_traceback));
-}
-
 /// Pools with their developer at stdin. One thread runs everything.
 class development {
 public:
-    explicit development(manager_config config)
-        : folders_(folders_of(config)),
-          files_(list_files(folders_)),
+    development(fs::path configuration, manager_config config)
+        : configuration_(std::move(configuration)),
+          folders_(folders_of(config)),
+          files_(list_files(folders_, configuration_)),
           pools_(context_, for_development(std::move(config))),
           input_(context_),
           pause_(context_),
           signals_(context_, SIGINT, SIGTERM) {}
 
     int run() {
-        open_input();
         signals_.async_wait([this](boost::system::error_code ec, int) {
             if (!ec) {
                 close();
@@ -107,19 +99,11 @@ private:
         });
     }
 
-    void open_input() {
-        boost::system::error_code ec;
-        input_.assign(0, ec);
-        if (ec) {
-            throw std::runtime_error("cannot read standard input: " + ec.message());
-        }
-    }
-
     /// Ends the wait for a line, and the calls.
     void close() {
         is_over_ = true;
         boost::system::error_code ec;
-        input_.close(ec);
+        input_.close();
         signals_.cancel(ec);
         pause_.cancel();
         spawn(end());
@@ -134,10 +118,13 @@ private:
         auto starting = start();
         co_await std::move(starting);
         while (!is_over_) {
-            std::string line = co_await read_line();
-            if (!is_over_ && line.find_first_not_of(" \t\r") != line.npos) {
-                auto calling = call(std::move(line));
+            auto reading = input_.next();
+            const auto line = co_await std::move(reading);
+            if (line && line->find_first_not_of(" \t\r") != line->npos) {
+                auto calling = call(*line);
                 co_await std::move(calling);
+            } else if (!line && !is_over_) {
+                close();
             }
         }
     }
@@ -149,22 +136,8 @@ private:
             say("ready: type COMMAND {JSON} or COMMAND NAME=VALUE ...; workers are replaced when files "
                 "change");
         } catch (const error& problem) {
-            show_error(problem);
+            say(problem.what());
         }
-    }
-
-    asio::awaitable<std::string> read_line() {
-        boost::system::error_code ec;
-        auto buffer = asio::dynamic_buffer(received_, longest_line);
-        auto token = asio::redirect_error(asio::use_awaitable, ec);
-        const std::size_t size = co_await asio::async_read_until(input_, buffer, '\n', token);
-        if (ec && !is_over_) {
-            close();
-            co_return std::string();
-        }
-        std::string line = received_.substr(0, size == 0 ? 0 : size - 1);
-        received_.erase(0, size);
-        co_return line;
     }
 
     asio::awaitable<void> call(std::string line) {
@@ -176,7 +149,7 @@ private:
             const auto answer = co_await std::move(calling);
             std::cout << visible_json(json::serialize(answer.value)) << std::endl;
         } catch (const error& problem) {
-            show_error(problem);
+            say(problem.what());
         } catch (const usage_error& problem) {
             say(problem.what());
         }
@@ -188,9 +161,12 @@ private:
             auto token = asio::redirect_error(asio::use_awaitable, ec);
             pause_.expires_after(between_looks);
             co_await pause_.async_wait(token);
-            auto now = list_files(folders_);
-            const auto changed = changed_files(files_, now);
+            auto now = list_files(folders_, configuration_);
+            auto changed = changed_files(files_, now);
             files_ = std::move(now);
+            if (std::erase(changed, configuration_.string()) > 0) {
+                say(configuration_.string() + " has changed: run skep dev again to use it");
+            }
             if (!is_over_ && !changed.empty()) {
                 say(changed.front() + " has changed");
                 auto replacing = replace_workers();
@@ -210,19 +186,19 @@ private:
                 co_await std::move(replacing);
                 say("pool " + name + " has a new worker");
             } catch (const error& problem) {
-                show_error(problem);
+                say(problem.what());
             }
         }
     }
 
     asio::io_context context_{1};
+    const fs::path configuration_;
     const std::set<fs::path> folders_;
     file_times files_;
     pool_manager pools_;
-    asio::posix::stream_descriptor input_;
+    input_lines input_;
     asio::steady_timer pause_;
     asio::signal_set signals_;
-    std::string received_;
     bool is_over_ = false;
 };
 
@@ -233,7 +209,8 @@ int develop(const std::vector<std::string>& words) {
     if (parsed.operands.size() != 1) {
         throw usage_error("one CONFIG is needed");
     }
-    development session(read_configuration(parsed.operands.front()));
+    const auto& path = parsed.operands.front();
+    development session(path, read_configuration(path));
     return session.run();
 }
 

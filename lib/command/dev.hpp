@@ -9,8 +9,8 @@
 namespace skep {
 
 /// Runs the pools of a configuration for their developer: one worker each, with pool_config::debugging().
-/// Replaces workers when files of their scripts' folders change. Reads calls from stdin, and prints results
-/// and errors. Returns the exit status of the program. Throws usage_error.
+/// Replaces workers when files *.py of their scripts' folders change. Reads calls from stdin, and prints
+/// results and errors. Returns the exit status of the program. Throws usage_error.
 int develop(const std::vector<std::string>& words);
 
 } // namespace skep

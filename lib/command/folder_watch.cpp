@@ -23,7 +23,7 @@ void add_files(const fs::path& folder, file_times& files) {
         std::error_code gone; // meanwhile
         if (is_ignored(entry->path())) {
             entry.disable_recursion_pending();
-        } else if (entry->is_regular_file(gone)) {
+        } else if (entry->path().extension() == ".py" && entry->is_regular_file(gone)) {
             const auto time = entry->last_write_time(gone);
             if (!gone) {
                 files.emplace(entry->path().string(), time);
@@ -35,10 +35,15 @@ void add_files(const fs::path& folder, file_times& files) {
 
 } // namespace
 
-file_times list_files(const std::set<fs::path>& folders) {
+file_times list_files(const std::set<fs::path>& folders, const fs::path& configuration) {
     file_times files;
     for (const auto& each : folders) {
         add_files(each, files);
+    }
+    std::error_code gone;
+    const auto time = fs::last_write_time(configuration, gone);
+    if (!gone) {
+        files.emplace(configuration.string(), time);
     }
     return files;
 }

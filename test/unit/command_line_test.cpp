@@ -148,6 +148,10 @@ BOOST_AUTO_TEST_CASE(lines_of_a_developer) {
     check_mentions(complaint([] { parse_dev_line("models/"); }), "a command is missing");
     check_mentions(complaint([] { parse_dev_line("predict {text}"); }), "no JSON object");
     check_mentions(complaint([] { parse_dev_line("predict hello"); }), "NAME=VALUE");
+    for (const auto* line : {"title text=\"the bee sees\"", "title text=\"a b=c\"", "title text=the bee"}) {
+        check_mentions(complaint([line] { parse_dev_line(line); }), "a value with spaces needs");
+    }
+    BOOST_TEST(parse_dev_line("title text=\"bee\"").arguments.at("text") == "bee");
 }
 
 BOOST_AUTO_TEST_CASE(changes_of_files) {
@@ -161,12 +165,14 @@ BOOST_AUTO_TEST_CASE(changes_of_files) {
 BOOST_AUTO_TEST_CASE(files_of_folders) {
     namespace fs = std::filesystem;
     const auto folder = fs::temp_directory_path() / ("skep-watch-" + std::to_string(::getpid()));
-    for (const auto* path : {"a.py", "below/b.py", ".hidden/c.py", "__pycache__/d.pyc", "below/.e.swp"}) {
+    for (const auto* path : {"a.py", "below/b.py", ".hidden/c.py", "__pycache__/d.py", "below/.e.py",
+                             "below/worker.log", "service.json"}) {
         fs::create_directories((folder / path).parent_path());
         std::ofstream(folder / path) << "x";
     }
-    const auto files = list_files({folder, "/no/such/folder"});
-    BOOST_TEST(files.size() == 2u);
+    const auto files = list_files({folder, "/no/such/folder"}, folder / "service.json");
+    BOOST_TEST(files.size() == 3u);
+    BOOST_TEST(files.contains((folder / "service.json").string()));
     BOOST_TEST(files.contains((folder / "a.py").string()));
     BOOST_TEST(files.contains((folder / "below/b.py").string()));
     fs::remove_all(folder);
