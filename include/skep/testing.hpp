@@ -128,7 +128,9 @@ public:
     explicit worker_exit(exit_status status = exit_status::signalled(SIGSEGV), std::string output = {})
         : status_(status), output_(std::move(output)) {}
 
+    /// Returns the apparent end of the process.
     const exit_status& status() const noexcept { return status_; }
+    /// Returns the apparent last output.
     const std::string& output() const noexcept { return output_; }
 
 private:
