@@ -11,6 +11,8 @@
 #include <boost/asio/strand.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <cmath>
+
 namespace skep::test {
 
 BOOST_AUTO_TEST_SUITE(admin_rules)
