@@ -116,7 +116,7 @@ private:
 };
 
 /// Waits in the library's time: the virtual time of a test, or real time.
-/// Executor: that of the calling coroutine.
+/// Executor: the executor of the calling coroutine.
 /// Cancellation (all types): throws operation_aborted (boost::system::system_error).
 SKEP_API boost::asio::awaitable<void> sleep_for(duration span);
 

@@ -18,7 +18,7 @@
 
 namespace skep {
 
-/// What an event reports as a fault. Faults are of the same kind if all members are equal.
+/// A fault that an event reports. Faults are of the same kind if all members are equal.
 struct fault {
     std::string event; ///< name of the event
     std::string pool;

@@ -20,6 +20,7 @@
 namespace skep {
 
 namespace json = boost::json;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -41,10 +42,6 @@ duration timeout_in(const json::object& fields) {
         refuse("\"timeout_ms\" must be 1..600000");
     }
     return std::chrono::milliseconds(number);
-}
-
-std::int64_t milliseconds(duration time) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
 std::vector<std::string_view> parts_of(std::string_view path) {
@@ -91,21 +88,21 @@ std::string_view path_of(std::string_view target) noexcept {
 }
 
 /// Names of pools need no escapes.
-std::optional<admin_change> change_in(std::string_view target) {
+std::optional<admin_order> order_in(std::string_view target) {
     const auto parts = parts_of(path_of(target));
     const bool is_of_pool = parts.size() == 3;
     const bool is_of_worker = parts.size() == 5 && parts[2] == "workers";
     if ((!is_of_pool && !is_of_worker) || parts[0] != "pools") {
         return {};
     }
-    admin_change change{std::string(parts[1]), {}, std::string(parts.back())};
+    admin_order order{std::string(parts[1]), {}, std::string(parts.back())};
     if (is_of_worker) {
-        change.worker = worker_in(parts[3], change.pool);
-        if (!change.worker) {
+        order.worker = worker_in(parts[3], order.pool);
+        if (!order.worker) {
             return {};
         }
     }
-    return change;
+    return order;
 }
 
 request call_in(const std::string& body) {
@@ -140,8 +137,8 @@ std::string text_of(const reply& answer) {
                                              {"attachments", std::move(sizes)},
                                              {"worker", to_string(answer.worker)},
                                              {"correlation_id", answer.correlation_id},
-                                             {"queue_ms", milliseconds(answer.queue_time)},
-                                             {"run_ms", milliseconds(answer.run_time)}});
+                                             {"queue_ms", answer.queue_time / 1ms},
+                                             {"run_ms", answer.run_time / 1ms}});
     if (text.size() > longest_answer) {
         refuse("the answer has " + std::to_string(text.size()) +
                " bytes as JSON; the admin port returns at most 1 MiB");

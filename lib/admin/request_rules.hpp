@@ -16,15 +16,16 @@
 
 namespace skep {
 
-/// A change named by a request's target: /pools/NAME/ACTION or /pools/NAME/workers/SLOT.GENERATION/ACTION.
-struct admin_change {
+/// An action on a pool or worker, named by a request's target: /pools/NAME/ACTION or
+/// /pools/NAME/workers/SLOT.GENERATION/ACTION.
+struct admin_order {
     std::string pool;
     std::optional<worker_id> worker; ///< the worker's pool is `pool`
     std::string action;
 };
 
 /// Returns std::nullopt for a target of another form. Accepts any action.
-std::optional<admin_change> change_in(std::string_view target);
+std::optional<admin_order> order_in(std::string_view target);
 
 /// Returns the call that the body of a request describes: {"command": NAME, "args": {...}, "timeout_ms": N}.
 /// The arguments default to none, the timeout to 60 s; it is 1 ms..10 min.

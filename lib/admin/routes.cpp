@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <exception>
 #include <prometheus/text_serializer.h>
+#include <span>
 #include <utility>
 
 namespace skep {
@@ -104,55 +105,57 @@ asio::awaitable<std::string> answer_of(asio::awaitable<reply> operation) {
     co_return text_of(answer);
 }
 
-using action = asio::awaitable<std::string> (*)(pool& target, const admin_change& change,
+using action = asio::awaitable<std::string> (*)(pool& target, const admin_order& order,
                                                 const std::string& body);
 
-action worker_action(std::string_view name) {
-    static constexpr std::pair<std::string_view, action> actions[] = {
-        {"suspend", [](pool& target, const admin_change& change,
-                       const std::string&) { return done_after(target.suspend(*change.worker)); }},
-        {"resume", [](pool& target, const admin_change& change,
-                      const std::string&) { return done_after(target.resume(*change.worker)); }},
-        {"restart", [](pool& target, const admin_change& change,
-                       const std::string&) { return done_after(target.restart(*change.worker)); }},
-        {"stacks", [](pool& target, const admin_change& change, const std::string&) {
-             return target.stacks(*change.worker);
-         }}};
+using named_action = std::pair<std::string_view, action>;
+
+/// Returns null if there is no action of that name.
+action find_action(std::span<const named_action> actions, std::string_view name) {
     for (const auto& [known, act] : actions) {
         if (known == name) {
             return act;
         }
     }
     return nullptr;
+}
+
+action worker_action(std::string_view name) {
+    static constexpr named_action actions[] = {
+        {"suspend", [](pool& target, const admin_order& order,
+                       const std::string&) { return done_after(target.suspend(*order.worker)); }},
+        {"resume", [](pool& target, const admin_order& order,
+                      const std::string&) { return done_after(target.resume(*order.worker)); }},
+        {"restart", [](pool& target, const admin_order& order,
+                       const std::string&) { return done_after(target.restart(*order.worker)); }},
+        {"stacks", [](pool& target, const admin_order& order, const std::string&) {
+             return target.stacks(*order.worker);
+         }}};
+    return find_action(actions, name);
 }
 
 action pool_action(std::string_view name) {
-    static constexpr std::pair<std::string_view, action> actions[] = {
+    static constexpr named_action actions[] = {
         {"suspend",
-         [](pool& target, const admin_change&, const std::string&) { return done_after(target.suspend()); }},
+         [](pool& target, const admin_order&, const std::string&) { return done_after(target.suspend()); }},
         {"resume",
-         [](pool& target, const admin_change&, const std::string&) { return done_after(target.resume()); }},
-        {"restart", [](pool& target, const admin_change&,
+         [](pool& target, const admin_order&, const std::string&) { return done_after(target.resume()); }},
+        {"restart", [](pool& target, const admin_order&,
                        const std::string&) { return done_after(target.rolling_restart()); }},
-        {"resize", [](pool& target, const admin_change&,
+        {"resize", [](pool& target, const admin_order&,
                       const std::string& body) { return done_after(target.resize(limits_in(body))); }},
-        {"call", [](pool& target, const admin_change&, const std::string& body) {
+        {"call", [](pool& target, const admin_order&, const std::string& body) {
              return answer_of(target.execute(call_in(body)));
          }}};
-    for (const auto& [known, act] : actions) {
-        if (known == name) {
-            return act;
-        }
-    }
-    return nullptr;
+    return find_action(actions, name);
 }
 
 /// Returns the requested action; std::nullopt if there is no such pool or action.
-std::optional<pool_access::task<std::string>> task_of(pool_access& pools, const admin_change& change,
+std::optional<pool_access::task<std::string>> task_of(pool_access& pools, const admin_order& order,
                                                       const std::string& body) {
-    const auto act = change.worker ? worker_action(change.action) : pool_action(change.action);
+    const auto act = order.worker ? worker_action(order.action) : pool_action(order.action);
     return act == nullptr ? std::nullopt
-                          : pools.act(change.pool, [&](pool& target) { return act(target, change, body); });
+                          : pools.act(order.pool, [&](pool& target) { return act(target, order, body); });
 }
 
 http::status status_of(errc code) {
@@ -190,17 +193,17 @@ std::string account_of(const error& problem) {
     return traceback.empty() ? text : text + visible(traceback, line_feeds::keep) + '\n';
 }
 
-http_response response_to(const admin_change& change, ending&& end) {
+http_response response_to(const admin_order& order, ending&& end) {
     if (end.problem) {
         return text_response(status_of(end.problem->kind()), account_of(*end.problem));
     }
-    return change.action == "call" ? text_response(http::status::ok, std::move(end.text), "application/json")
-                                   : text_response(http::status::ok, std::move(end.text));
+    return order.action == "call" ? text_response(http::status::ok, std::move(end.text), "application/json")
+                                  : text_response(http::status::ok, std::move(end.text));
 }
 
 /// Runs the action on the pool's executor. The action continues even if the client no longer waits.
-asio::awaitable<http_response> change(const admin_resources& resources, const http_request& query,
-                                      const admin_change& order) {
+asio::awaitable<http_response> carry_out(const admin_resources& resources, const http_request& query,
+                                         const admin_order& order) {
     if (!is_authorised(view_of(query[http::field::authorization]), resources.options.token)) {
         auto refusal = text_response(http::status::unauthorized, "this needs the admin token\n");
         refusal.set(http::field::www_authenticate, "Bearer");
@@ -277,11 +280,11 @@ asio::awaitable<http_response> respond(const admin_resources& resources, const h
     if (auto refusal = refusal_of_host(resources, query)) {
         co_return std::move(*refusal);
     }
-    if (const auto wanted = change_in(path)) {
+    if (const auto wanted = order_in(path)) {
         if (query.method() != http::verb::post) {
             co_return wrong_method("POST");
         }
-        auto changing = change(resources, query, *wanted);
+        auto changing = carry_out(resources, query, *wanted);
         auto response = co_await std::move(changing);
         co_return response;
     }

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "command/admin_url.hpp"
+#include "command/admin_address.hpp"
 #include <skep/time.hpp>
 
 #include <optional>

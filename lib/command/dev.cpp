@@ -37,7 +37,7 @@ namespace {
 
 constexpr auto between_looks = 300ms;
 
-/// Returns the folders of the files among the arguments of the launch: those of scripts.
+/// Returns the folders of the scripts: of the files among the arguments of the launch.
 std::set<fs::path> folders_of(const manager_config& config) {
     std::set<fs::path> folders;
     for (const auto& each : config.pools) {

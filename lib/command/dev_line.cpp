@@ -3,7 +3,7 @@
 
 #include "command/dev_line.hpp"
 
-#include "command/admin_url.hpp"
+#include "command/call_arguments.hpp"
 #include "command/usage_error.hpp"
 
 #include <algorithm>

@@ -4,6 +4,8 @@
 #include "command/remote.hpp"
 
 #include "command/admin_client.hpp"
+#include "command/call_arguments.hpp"
+#include "command/document_places.hpp"
 #include "command/status_table.hpp"
 #include "command/usage_error.hpp"
 #include "command/words.hpp"
@@ -97,16 +99,8 @@ std::size_t count_in(const parsed_words& parsed, std::string_view option) {
     return count;
 }
 
-/// Returns the array at a place of a document; an empty one if the document has another form there.
-json::array array_at(const json::value& document, std::string_view pointer) {
-    boost::system::error_code ec;
-    const auto* const found = document.find_pointer({pointer.data(), pointer.size()}, ec);
-    return found != nullptr && found->is_array() ? found->get_array() : json::array();
-}
-
 worker_id id_in(const json::value& worker) {
-    boost::system::error_code ec;
-    const auto* const text = worker.find_pointer("/id", ec);
+    const auto* const text = find_at(worker, "/id");
     const auto id = text != nullptr && text->is_string() ? to_worker_id(std::string(text->get_string()))
                                                          : std::optional<worker_id>();
     if (!id) {
@@ -139,18 +133,23 @@ std::string path_of(const admin_client& service, const admin_target& target, con
            action;
 }
 
-/// Sends the action for each target, in order. Stops at the first failure.
-int change(const std::vector<std::string>& words, const std::string& action) {
-    const auto parsed = parse_words(words, {});
-    const auto service = client_of(parsed);
+/// Returns the targets behind the URL. `missing`: the problem if there is none.
+std::vector<admin_target> targets_of(const parsed_words& parsed, const char* missing) {
     std::vector<admin_target> targets;
     for (const auto& each : operands_after(parsed, 1)) {
         targets.push_back(parse_admin_target(each));
     }
     if (targets.empty()) {
-        throw usage_error("a pool or a worker is missing");
+        throw usage_error(missing);
     }
-    for (const auto& each : targets) {
+    return targets;
+}
+
+/// Sends the action for each target, in order. Stops at the first failure.
+int change(const std::vector<std::string>& words, const std::string& action) {
+    const auto parsed = parse_words(words, {});
+    const auto service = client_of(parsed);
+    for (const auto& each : targets_of(parsed, "a pool or a worker is missing")) {
         body_of(service.post(path_of(service, each, action)));
     }
     return 0;
@@ -178,7 +177,7 @@ json::object body_of_call(const std::string& command, json::object arguments, du
 }
 
 const json::value& value_in(const json::value& answer) {
-    const auto* const value = answer.is_object() ? answer.get_object().if_contains("value") : nullptr;
+    const auto* const value = find_at(answer, "/value");
     if (value == nullptr) {
         throw service_unreachable("the answer is not the one of an admin port: no value");
     }
@@ -186,10 +185,9 @@ const json::value& value_in(const json::value& answer) {
 }
 
 void report_attachments(const json::value& answer) {
-    boost::system::error_code ec;
-    const auto* const sizes = answer.find_pointer("/attachments", ec);
-    if (sizes != nullptr && sizes->is_array() && !sizes->get_array().empty()) {
-        std::cerr << "skep: the result has attachments of " << json::serialize(*sizes)
+    const auto sizes = array_at(answer, "/attachments");
+    if (!sizes.empty()) {
+        std::cerr << "skep: the result has attachments of " << json::serialize(sizes)
                   << " bytes, which are not shown\n";
     }
 }
@@ -259,15 +257,11 @@ int resume(const std::vector<std::string>& words) {
 int show_stacks(const std::vector<std::string>& words) {
     const auto parsed = parse_words(words, {});
     const auto service = client_of(parsed);
-    std::vector<admin_target> targets;
-    for (const auto& each : operands_after(parsed, 1)) {
-        targets.push_back(parse_admin_target(each));
-        if (!targets.back().slot) {
-            throw usage_error('"' + each + "\" is a pool: name a worker, as in " + each + "/0");
+    const auto targets = targets_of(parsed, "a worker is missing, as in default/0");
+    for (const auto& each : targets) {
+        if (!each.slot) {
+            throw usage_error('"' + each.pool + "\" is a pool: name a worker, as in " + each.pool + "/0");
         }
-    }
-    if (targets.empty()) {
-        throw usage_error("a worker is missing, as in default/0");
     }
     for (const auto& each : targets) {
         std::cout << visible(body_of(service.post(path_of(service, each, "stacks"))), line_feeds::keep);

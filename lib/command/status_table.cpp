@@ -3,10 +3,8 @@
 
 #include "command/status_table.hpp"
 
+#include "command/document_places.hpp"
 #include "core/visible_text.hpp"
-
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -21,26 +19,21 @@ namespace {
 
 using row = std::vector<std::string>;
 
-const json::value* find(const json::value& document, std::string_view pointer) {
-    boost::system::error_code ec;
-    return document.find_pointer({pointer.data(), pointer.size()}, ec);
-}
-
 std::string text_at(const json::value& document, std::string_view pointer) {
-    const auto* const found = find(document, pointer);
+    const auto* const found = find_at(document, pointer);
     return found != nullptr && found->is_string() ? visible(std::string(found->get_string())) : "-";
 }
 
 double number_at(const json::value& document, std::string_view pointer) {
-    const auto* const found = find(document, pointer);
+    const auto* const found = find_at(document, pointer);
     boost::system::error_code ec;
     const auto number = found == nullptr ? 0.0 : found->to_number<double>(ec);
     return ec ? 0.0 : number;
 }
 
 std::string count_at(const json::value& document, std::string_view pointer) {
-    return find(document, pointer) == nullptr ? "-"
-                                              : std::to_string(std::llround(number_at(document, pointer)));
+    return find_at(document, pointer) == nullptr ? "-"
+                                                 : std::to_string(std::llround(number_at(document, pointer)));
 }
 
 std::string with_unit(double number, const char* unit) {
@@ -65,7 +58,7 @@ std::string size_text(double bytes) {
 }
 
 bool is_true(const json::value& document, std::string_view pointer) {
-    const auto* const found = find(document, pointer);
+    const auto* const found = find_at(document, pointer);
     return found != nullptr && found->is_bool() && found->get_bool();
 }
 
@@ -85,11 +78,11 @@ row row_of_pool(const json::value& pool) {
 
 /// Returns the longest running call, or the reason why the slot is vacant.
 std::string activity_of(const json::value& worker) {
-    if (find(worker, "/calls/0") != nullptr) {
+    if (find_at(worker, "/calls/0") != nullptr) {
         return text_at(worker, "/calls/0/command") + ' ' +
                time_text(number_at(worker, "/calls/0/running_ms"));
     }
-    const bool is_down = find(worker, "/last_failure") != nullptr && number_at(worker, "/pid") == 0;
+    const bool is_down = find_at(worker, "/last_failure") != nullptr && number_at(worker, "/pid") == 0;
     return is_down ? text_at(worker, "/last_failure") : "-";
 }
 
@@ -104,11 +97,6 @@ row row_of_worker(const json::value& worker) {
             size_text(number_at(worker, "/resident_bytes")),
             time_text(number_at(worker, "/uptime_ms")),
             activity_of(worker)};
-}
-
-json::array list_at(const json::value& document, std::string_view pointer) {
-    const auto* const found = find(document, pointer);
-    return found != nullptr && found->is_array() ? found->get_array() : json::array();
 }
 
 } // namespace
@@ -137,9 +125,9 @@ std::string status_table(const json::value& document) {
         {"POOL", "PHASE", "WORKERS", "QUEUED", "RUNNING", "OK", "FAILED", "CRASHES", "P50", "P99"}};
     std::vector<row> workers{
         {"WORKER", "STATE", "HEALTH", "PID", "LOAD", "CALLS", "ERRORS", "MEMORY", "UPTIME", "NOW"}};
-    for (const auto& pool : list_at(document, "/pools")) {
+    for (const auto& pool : array_at(document, "/pools")) {
         pools.push_back(row_of_pool(pool));
-        for (const auto& worker : list_at(pool, "/status/workers")) {
+        for (const auto& worker : array_at(pool, "/status/workers")) {
             workers.push_back(row_of_worker(worker));
         }
     }

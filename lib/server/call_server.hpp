@@ -5,9 +5,9 @@
 
 #include "async/latch.hpp"
 #include "async/task_group.hpp"
+#include "server/call_counters.hpp"
 #include "server/call_places.hpp"
 #include "server/commands.hpp"
-#include "server/listener.hpp"
 #include "server/served_call.hpp"
 #include "wire/call_messages.hpp"
 #include "wire/worker_messages.hpp"

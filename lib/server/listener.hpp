@@ -4,23 +4,16 @@
 #pragma once
 
 #include "process/blocking_io.hpp"
+#include "server/call_counters.hpp"
 #include "server/cancelled_calls.hpp"
 #include "wire/call_messages.hpp"
 
-#include <atomic>
-#include <cstdint>
 #include <functional>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 namespace skep {
-
-/// The figures in a worker's pongs.
-struct call_counters {
-    std::atomic<std::uint64_t> in_flight{0};
-    std::atomic<std::uint64_t> completed{0};
-};
 
 /// The thread that listens to the host while handlers may keep the worker's own thread busy. Answers pings,
 /// records cancels, and ends the process when the host is gone or breaks the protocol. Hands all other

@@ -4,8 +4,8 @@
 #include "testing/scripted_worker.hpp"
 
 #include "core/text.hpp"
+#include "server/listener.hpp"
 #include "wire/answer_messages.hpp"
-#include "wire/protocol_violation.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
@@ -102,36 +102,24 @@ asio::awaitable<void> scripted_worker::listen(memory_pipe& input) {
             if (const auto* const welcome = std::get_if<welcome_message>(&message)) {
                 frames.set_limits(limits_of_input(welcome->limits));
             }
-            handle(std::move(message));
+            std::visit([this](auto& each) { handle(std::move(each)); }, message);
         }
         calls_.services().out.send();
     }
 }
 
-void scripted_worker::handle(host_message message) {
-    if (auto* const welcome = std::get_if<welcome_message>(&message)) {
-        calls_.handle(std::move(*welcome));
-        has_welcome_ = true;
-        welcomed_.open();
-    } else if (const auto* const ping = std::get_if<ping_message>(&message)) {
-        pong(*ping);
-    } else if (std::holds_alternative<shutdown_message>(message)) {
-        stop();
-    } else if (auto* const call = std::get_if<call_message>(&message)) {
-        calls_.handle(std::move(*call));
-    } else if (const auto* const cancel = std::get_if<cancel_message>(&message)) {
-        calls_.services().cancelled.add(cancel->id);
-        calls_.handle(*cancel);
-    } else if (const auto* const credit = std::get_if<credit_message>(&message)) {
-        calls_.handle(*credit);
-    } else if (auto* const result = std::get_if<tool_result_message>(&message)) {
-        calls_.handle(std::move(*result));
-    } else if (auto* const error = std::get_if<tool_error_message>(&message)) {
-        calls_.handle(std::move(*error));
-    }
+void scripted_worker::handle(welcome_message welcome) {
+    calls_.handle(std::move(welcome));
+    has_welcome_ = true;
+    welcomed_.open();
 }
 
-void scripted_worker::pong(const ping_message& ping) {
+void scripted_worker::handle(cancel_message cancel) {
+    calls_.services().cancelled.add(cancel.id);
+    calls_.handle(cancel);
+}
+
+void scripted_worker::handle(ping_message ping) {
     std::string frame;
     append_pong(frame, {ping.sequence, calls_.counters().in_flight, calls_.counters().completed});
     const std::array<std::string_view, 1> whole{frame};

@@ -51,8 +51,14 @@ private:
     asio::awaitable<void> outlive_handlers();
 
     void greet();
-    void pong(const ping_message& ping);
-    void handle(host_message message);
+    void handle(welcome_message welcome);
+    void handle(cancel_message cancel);
+    void handle(ping_message ping);
+    void handle(shutdown_message) { stop(); }
+    template <class Message>
+    void handle(Message message) {
+        calls_.handle(std::move(message));
+    }
     void stop();
     void fail(const std::exception_ptr& problem);
     work guarded_script();

@@ -18,19 +18,19 @@ namespace skep::test {
 BOOST_AUTO_TEST_SUITE(admin_rules)
 
 BOOST_AUTO_TEST_CASE(changes_are_named_by_their_path) {
-    const auto whole = change_in("/pools/models/restart?x=1");
+    const auto whole = order_in("/pools/models/restart?x=1");
     BOOST_REQUIRE(whole);
     BOOST_TEST(whole->pool == "models");
     BOOST_TEST(whole->action == "restart");
     BOOST_TEST(!whole->worker);
-    const auto one = change_in("/pools/models/workers/3.17/suspend");
+    const auto one = order_in("/pools/models/workers/3.17/suspend");
     BOOST_REQUIRE((one && one->worker));
     BOOST_TEST(to_string(*one->worker) == "models/3#17");
     for (const auto* path :
          {"", "/", "/pools", "/pools/a", "/pools/a/b/c", "/pool/a/restart", "pools/a/restart",
           "/pools/a/workers/3/restart", "/pools/a/workers/-1.1/restart",
           "/pools/a/workers/1.99999999999999999999/restart", "/pools/a/others/1.1/restart"}) {
-        BOOST_TEST(!change_in(path), path);
+        BOOST_TEST(!order_in(path), path);
     }
 }
 

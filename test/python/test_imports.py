@@ -6,7 +6,7 @@ import unittest
 from host import ROOT
 
 SDK = ROOT / "lib" / "python"
-LAYERS = ["skep._process", "skep._wire", "skep._calls", "skep._profiles", "skep"]
+LAYERS = ["skep._process", "skep._wire", "skep._calls", "skep._profiles", "skep._tools", "skep"]
 
 
 def module_name(path):

@@ -3,7 +3,8 @@
 
 // How the program `skep` reads its command line, and how it lays out a status.
 
-#include "command/admin_url.hpp"
+#include "command/admin_address.hpp"
+#include "command/call_arguments.hpp"
 #include "command/dev_line.hpp"
 #include "command/folder_watch.hpp"
 #include "command/status_table.hpp"

@@ -60,6 +60,18 @@ struct fixture {
     fake_pool fake;
 };
 
+/// A handler that takes an hour, unless it is cancelled.
+auto slow_handler(bool& was_cancelled) {
+    return [&was_cancelled](worker_call&) -> asio::awaitable<void> {
+        try {
+            co_await sleep_for(1h);
+        } catch (const boost::system::system_error&) {
+            was_cancelled = true;
+            throw;
+        }
+    };
+}
+
 asio::awaitable<std::vector<json::value>> read_all(pool& of, request what) {
     auto opening = of.stream(std::move(what));
     auto stream = co_await std::move(opening);
@@ -108,14 +120,7 @@ BOOST_AUTO_TEST_CASE(errors_are_those_of_a_worker) {
 BOOST_AUTO_TEST_CASE(a_timeout_cancels_the_handler) {
     fixture with;
     bool was_cancelled = false;
-    with.fake.on("slow", [&](worker_call&) -> asio::awaitable<void> {
-        try {
-            co_await sleep_for(1h);
-        } catch (const boost::system::system_error&) {
-            was_cancelled = true;
-            throw;
-        }
-    });
+    with.fake.on("slow", slow_handler(was_cancelled));
     with.start();
     BOOST_TEST((with.failure_of_call(request("slow").timeout(5s)) == errc::timeout));
     with.time.advance(1s);
@@ -322,14 +327,7 @@ BOOST_AUTO_TEST_CASE(the_same_seed_makes_the_same_run) {
 BOOST_AUTO_TEST_CASE(a_client_that_leaves_cancels_its_call) {
     fixture with;
     bool was_cancelled = false;
-    with.fake.on("slow", [&](worker_call&) -> asio::awaitable<void> {
-        try {
-            co_await sleep_for(1h);
-        } catch (const boost::system::system_error&) {
-            was_cancelled = true;
-            throw;
-        }
-    });
+    with.fake.on("slow", slow_handler(was_cancelled));
     with.start();
     auto working = with.fake.pool().execute(request("slow"));
     auto leaving = sleep_for(3s);

@@ -31,6 +31,7 @@ if sys.version_info < (3, 8):
 from ._calls.call import Call, attachments, call_host, call_host_async, current, progress
 from ._calls.telemetry import emit, span, traceparent
 from ._profiles.thread_checks import guard
+from ._tools.breakpoints import breakpoint
 from ._wire.arrays import Array, array
 from ._wire.errors import (
     Cancelled,
@@ -44,7 +45,6 @@ from ._wire.errors import (
     UnserializableResult,
 )
 from ._wire.protocol import __version__
-from .breakpoints import breakpoint
 from .local_call import fake_tools
 from .worker import Worker
 

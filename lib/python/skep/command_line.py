@@ -12,13 +12,13 @@ from typing import Any, Dict, List, NoReturn, Optional, Sequence
 from ._process.diagnostics import printable, write_to_stderr
 from ._process.exits import EXIT_FAILED, EXIT_NOT_STARTED_BY_POOL, exit_at_once
 from ._process.script import become_script, report_missing_run, run_script
+from ._tools.cpp_header import to_cpp
+from ._tools.description import describe_command, to_json, to_text
 from ._wire.channel import Channel, Frame
 from ._wire.connection import ConnectError, connect
 from ._wire.json_text import decode
 from ._wire.messages import encode
 from ._wire.protocol import DEFAULT_LIMITS, PROTOCOL_VERSION, __version__
-from .cpp_header import to_cpp
-from .description import describe_command, to_json, to_text
 from .worker import Worker
 
 
@@ -267,7 +267,7 @@ def _worker_of(source: bytes) -> Optional[Worker]:
 def _attach(options: argparse.Namespace, rest: List[str]) -> int:
     if rest:
         options.parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    from .debugger import connect, connect_to_oldest, relay  # with pdb, which is slow to import
+    from ._tools.debugger import connect, connect_to_oldest, relay  # with pdb, which is slow to import
 
     try:
         connection = connect_to_oldest() if options.path is None else connect(options.path)

@@ -4,7 +4,7 @@ import inspect
 import typing
 from typing import Any, Callable, Dict, List, NamedTuple
 
-from ._calls.command import find_signature, is_generator
+from .._calls.command import find_signature, is_generator
 
 
 class Parameter(NamedTuple):

@@ -1,17 +1,14 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Names on the command line: the service, its pools and workers, and the arguments of a call.
+// Names on the command line: the service, its pools and workers.
 
 #pragma once
-
-#include <boost/json/object.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace skep {
 
@@ -37,9 +34,5 @@ struct admin_target {
 
 /// Parses "POOL", "POOL/SLOT" or "POOL/SLOT#GENERATION". Throws usage_error.
 admin_target parse_admin_target(std::string_view text);
-
-/// Returns the arguments of a call: one JSON object, or NAME=VALUE words. A VALUE that is JSON is passed as
-/// its JSON value, anything else as text. Throws usage_error.
-boost::json::object call_arguments(const std::vector<std::string>& words);
 
 } // namespace skep

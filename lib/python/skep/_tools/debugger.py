@@ -12,7 +12,7 @@ import threading
 from types import FrameType
 from typing import List, Optional, TextIO, cast
 
-from ._process.diagnostics import write_to_stderr
+from .._process.diagnostics import write_to_stderr
 
 _sessions = threading.local()  # per thread: a debugger traces one thread
 

@@ -4,8 +4,8 @@ import re
 import typing
 from typing import Any, Iterator, List, Set, Tuple, Union
 
-from ._process.diagnostics import printable
-from ._wire.arrays import Array, is_numpy_array
+from .._process.diagnostics import printable
+from .._wire.arrays import Array, is_numpy_array
 from .description import Description, Parameter
 
 _KEYWORDS = frozenset(

@@ -1,0 +1,1 @@
+"""Tools for developers: descriptions of workers, breakpoints. Above _calls."""
