@@ -13,6 +13,7 @@
 #include <skep/scheduler.hpp>
 #include <skep/self_healing.hpp>
 #include <skep/time.hpp>
+#include <skep/wait_mode.hpp>
 #include <skep/worker_id.hpp>
 
 #include <boost/json/object.hpp>
@@ -190,6 +191,12 @@ enum class thread_checks {
     strict  ///< also raise an error in the second thread, each time
 };
 
+/// The thread that a pool runs on.
+enum class pool_thread {
+    of_executor, ///< the pool runs on the executor that it is constructed with
+    own          ///< the pool runs on an execution context and a thread of its own
+};
+
 /// Configuration of a pool. All fields have defaults except launch.program. A pool validates once, in its
 /// constructor.
 /// 0 switches off what an option is for: a timeout, the queue, a limit of recycling. A number that the pool
@@ -251,6 +258,15 @@ struct SKEP_API pool_config {
     /// a call waits in the pool's queue until a worker is free. A larger value raises throughput with short
     /// calls. Then a call may wait behind a long one while another worker becomes free.
     std::size_t pipeline_depth = 0;
+
+    /// A pool on a thread of its own takes no time from the threads of its callers, and is not slowed by an
+    /// execution context that several threads run. Each call wakes both threads. Event handlers, tools, the
+    /// output handler and the delegate run on the thread of the pool.
+    pool_thread thread = pool_thread::of_executor;
+
+    /// How a thread of the pool waits for answers (its own thread, or the thread of skep::run), and how the
+    /// workers wait for calls. Other threads that run an execution context wait as their owner decides.
+    wait_mode wait = wait_mode::adaptive;
 
     scheduling schedule = scheduling::least_loaded; ///< which worker gets the next call
     scheduler_factory custom_scheduler;             ///< if set, used instead of `schedule`

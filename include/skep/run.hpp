@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <skep/context_group.hpp>
 #include <skep/export.hpp>
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
@@ -15,7 +16,7 @@ namespace skep {
 
 /// Runs a program around one pool: starts the pool, runs `main(pool)` to its end, and shuts the pool down,
 /// however `main` ended. Blocks the calling thread and runs everything on it, in an io_context of its own.
-/// `main` runs on the executor of this io_context.
+/// `main` runs on the executor of this io_context. pool_config::wait says how the thread waits.
 ///
 /// Signals: the first SIGINT or SIGTERM starts a drain. Waits of `main` end by cancellation (total), except
 /// waits for running calls. Running calls may finish within stop.drain_timeout, and new calls fail with
@@ -33,5 +34,15 @@ namespace skep {
 /// Throws the errors of start(), errc::invalid_config, and the exceptions of `main` unless a signal came
 /// first.
 SKEP_API int run(pool_config config, std::function<boost::asio::awaitable<void>(pool&)> main);
+
+/// As run() above, on several threads with one execution context each. The calling thread runs the pool and
+/// `main(pool, contexts)`. `main` spawns the coroutines that may run on other threads, at `contexts.next()`;
+/// on cancellation they are not cancelled with `main`. At the end, each thread has one second for last
+/// answers. Then the threads end, and the coroutines that remain are destroyed by the calling thread.
+/// Throws the errors of the other run(); errc::invalid_config if the number of threads is out of range;
+/// std::system_error if a thread could not be started; and the first exception that leaves a handler on any
+/// thread.
+SKEP_API int run(pool_config config, std::function<boost::asio::awaitable<void>(pool&, context_group&)> main,
+                 threads number);
 
 } // namespace skep

@@ -19,6 +19,7 @@
 #include <skep/call_operation.hpp>
 #include <skep/circuit_breaker.hpp>
 #include <skep/completion.hpp>
+#include <skep/context_group.hpp>
 #include <skep/errc.hpp>
 #include <skep/error.hpp>
 #include <skep/event_bus.hpp>
@@ -53,5 +54,6 @@
 #include <skep/unanswered_calls.hpp>
 #include <skep/until.hpp>
 #include <skep/value_as.hpp>
+#include <skep/wait_mode.hpp>
 #include <skep/worker_id.hpp>
 #include <skep/worker_state.hpp>

@@ -25,7 +25,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-using pool_main = std::function<asio::awaitable<void>(pool&)>;
+using pool_main = std::function<asio::awaitable<void>(pool&, context_group&)>;
 
 constexpr std::chrono::seconds for_last_answers(1);
 
@@ -34,14 +34,15 @@ constexpr std::chrono::milliseconds for_the_same_signal(200);
 
 constexpr int exit_status_after_interrupt = 130;
 
-/// A pool, its main coroutine, and the effect of signals on both. All on one thread.
+/// A pool, its main coroutine, and the effect of signals on both. All in the first context.
 class program {
 public:
-    program(pool_config config, pool_main main)
+    program(pool_config config, threads number, pool_main main)
         : main_(std::move(main)),
-          pool_(context_.get_executor(), std::move(config)),
-          signals_(context_),
-          repeats_(context_) {
+          contexts_(number, config.wait),
+          pool_(contexts_.first(), std::move(config)),
+          signals_(contexts_.first()),
+          repeats_(contexts_.first()) {
         for (std::size_t i = 0; i < signal_dispositions::numbers.size(); ++i) {
             if (!old_dispositions_.ignores(i)) {
                 signals_.add(signal_dispositions::numbers[i]);
@@ -56,14 +57,14 @@ public:
             }
         });
         auto on_end = [this](const std::exception_ptr& problem) { on_main_ended(problem); };
-        asio::co_spawn(context_, start_and_run_main(),
+        asio::co_spawn(contexts_.first(), start_and_run_main(),
                        asio::bind_cancellation_slot(stop_main_.slot(), on_end));
-        context_.run(); // until the pool has stopped
-        context_.restart();
-        context_.run_for(for_last_answers);
+        contexts_.run(); // until the pool has stopped
+        contexts_.restart();
+        contexts_.run_for(for_last_answers);
         stop_main_.emit(asio::cancellation_type::terminal);
-        context_.restart();
-        context_.poll();
+        contexts_.restart();
+        contexts_.poll();
         if (problem_) {
             std::rethrow_exception(problem_);
         }
@@ -75,7 +76,7 @@ private:
         const auto filter = asio::enable_total_cancellation();
         co_await asio::this_coro::reset_cancellation_state(filter);
         co_await pool_.start();
-        auto running = detail::checked(main_(pool_), "the main of skep::run");
+        auto running = detail::checked(main_(pool_, contexts_), "the main of skep::run");
         co_await std::move(running);
     }
 
@@ -98,10 +99,10 @@ private:
 
     void shut_down() {
         if (!std::exchange(shutting_down_, true)) {
-            asio::co_spawn(context_, pool_.shutdown(),
+            asio::co_spawn(contexts_.first(), pool_.shutdown(),
                            [this](const std::exception_ptr&, const shutdown_report&) {
                                restore_signals();
-                               context_.stop();
+                               contexts_.stop();
                            });
         }
     }
@@ -114,12 +115,12 @@ private:
         old_dispositions_.restore();
     }
 
-    // The order matters: coroutine frames left behind by main end with the context, and may refer to captures
-    // of main.
+    // The order matters: coroutine frames left behind by main end with the contexts, and may refer to
+    // captures of main.
     signal_dispositions old_dispositions_;
     pool_main main_;
     asio::cancellation_signal stop_main_;
-    asio::io_context context_{1};
+    context_group contexts_;
     pool pool_;
     asio::signal_set signals_;
     asio::steady_timer repeats_; ///< timer for repeats of the first signal
@@ -131,7 +132,13 @@ private:
 } // namespace
 
 int run(pool_config config, std::function<asio::awaitable<void>(pool&)> main) {
-    program whole(std::move(config), std::move(main));
+    auto with_pool = [main = std::move(main)](pool& workers, context_group&) { return main(workers); };
+    return run(std::move(config), std::move(with_pool), threads(1));
+}
+
+int run(pool_config config, std::function<asio::awaitable<void>(pool&, context_group&)> main,
+        threads number) {
+    program whole(std::move(config), number, std::move(main));
     return whole.run();
 }
 

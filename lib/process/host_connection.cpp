@@ -112,6 +112,7 @@ host_connection take_host_connection() {
     if (std::getenv("SKEP_THREADS") != nullptr) {
         connection.threads = static_cast<std::size_t>(number_in("SKEP_THREADS"));
     }
+    connection.wait = variable("SKEP_WAIT") == "block" ? wait_mode::block : wait_mode::adaptive;
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     return connection;
 }

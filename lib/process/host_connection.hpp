@@ -4,6 +4,7 @@
 #pragma once
 
 #include "process/descriptors.hpp"
+#include <skep/wait_mode.hpp>
 
 #include <cstddef>
 #include <stdexcept>
@@ -20,6 +21,7 @@ struct host_connection {
     unique_fd control;       ///< closed if all frames go over stdin and stdout
     std::string worker;      ///< for example "default/0#1"; empty if unknown
     std::size_t threads = 1; ///< configured number of concurrent calls
+    wait_mode wait = wait_mode::adaptive;
 
     bool over_stdio() const noexcept { return control.get() < 0; }
 };

@@ -64,7 +64,7 @@ struct connections {
 /// Returns the environment variables of the protocol. The token is set for sockets only, to limit its
 /// exposure.
 variables protocol_variables(const launch_order& order, transport kind, std::size_t threads,
-                             thread_checks checks) {
+                             thread_checks checks, wait_mode wait) {
     variables result{{"SKEP_PROTOCOL", "1"},
                      {"SKEP_TRANSPORT", kind == transport::socket ? "socket" : "stdio"},
                      {"SKEP_WORKER", to_string(order.worker)},
@@ -72,6 +72,9 @@ variables protocol_variables(const launch_order& order, transport kind, std::siz
                      {"SKEP_THREADS", std::to_string(threads)}};
     if (checks != thread_checks::off) {
         result.emplace("SKEP_THREAD_CHECKS", checks == thread_checks::strict ? "strict" : "report");
+    }
+    if (wait == wait_mode::block) {
+        result.emplace("SKEP_WAIT", "block");
     }
     if (kind == transport::socket) {
         result.insert({{"SKEP_DATA_FD", "3"}, {"SKEP_CONTROL_FD", "4"}, {"SKEP_TOKEN", order.token}});
@@ -93,11 +96,12 @@ public:
         : options_(config.launch),
           threads_(config.threads_per_worker),
           thread_checks_(config.thread_safety_checks),
+          wait_(config.wait),
           host_(std::move(host)) {}
 
     launch_plan plan_for(const launch_order& order) {
         const auto options = for_slot(order.launch.value_or(options_), order.worker.slot);
-        const auto protocol = protocol_variables(order, options.transport, threads_, thread_checks_);
+        const auto protocol = protocol_variables(order, options.transport, threads_, thread_checks_, wait_);
         launch_plan plan{{}, options.transport};
         plan.spec.executable = started_program(options) == started_program(options_)
                                    ? usual_executable()
@@ -126,6 +130,7 @@ private:
     launch_options options_;
     const std::size_t threads_;
     const thread_checks thread_checks_;
+    const wait_mode wait_;
     std::shared_ptr<const host_state> host_;
     std::mutex mutex_;
     std::string executable_;

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "process/host_connection.hpp"
+#include "process/run_context.hpp"
 #include "process/standard_error.hpp"
 #include "server/conversation.hpp"
 #include <skep/worker_server.hpp>
@@ -46,6 +47,7 @@ public:
             write_to_standard_error("skep: " + why_not_connected_ + "\n");
             return exit_not_started_by_pool;
         }
+        const auto wait = connection_->wait;
         conversation talk(executor_, std::move(*connection_), capacity_, threads_, work_);
         std::exception_ptr problem;
         int status = 0;
@@ -55,7 +57,7 @@ public:
                            status = result;
                            context_.stop();
                        });
-        context_.run();
+        run_context(context_, wait);
         if (problem) {
             std::rethrow_exception(problem);
         }

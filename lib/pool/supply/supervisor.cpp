@@ -7,6 +7,7 @@
 #include "policy/start_plan.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <tuple>
 
 namespace skep {
@@ -348,6 +349,16 @@ void supervisor::publish_circuit(time_point now) {
     }
 }
 
+/// Warns about an execution context that several threads run: each call then wakes threads in vain.
+void supervisor::watch_threads() {
+    if (thread_watch_.observe(std::this_thread::get_id())) {
+        log_(log_level::warning,
+             "several threads run the execution context of the pool; a call then takes about twice the CPU "
+             "time. Give the pool a context with one thread (skep::context_group), or set \"thread\" to "
+             "\"own\"");
+    }
+}
+
 asio::awaitable<void> supervisor::supervise() {
     auto next_tick = context_.now() + config_.restart.safety_tick;
     for (;;) {
@@ -355,6 +366,7 @@ asio::awaitable<void> supervisor::supervise() {
         roster_.work().close(); // before the check: a start may fail at once
         const auto now = context_.now();
         publish_circuit(now);
+        watch_threads();
         const bool tick = now >= next_tick;
         if (intensity_.state(now) != circuit_state::closed) {
             end_launch(); // from now on each start needs a permit

@@ -5,6 +5,7 @@
 
 #include "async/task_group.hpp"
 #include "policy/restart_intensity.hpp"
+#include "policy/thread_watch.hpp"
 #include "pool/supply/launch_queue.hpp"
 #include "pool/supply/replacement.hpp"
 #include "pool/supply/roster.hpp"
@@ -113,6 +114,7 @@ private:
     void record_end(const worker& ended_worker);
     bool record_fault(const worker& leaver);
     void publish_circuit(time_point now);
+    void watch_threads();
 
     worker_status status_of_vacant(std::size_t index, time_point now);
 
@@ -128,6 +130,7 @@ private:
     latch progress_;
     bool warned_of_reapers_ = false;
     circuit_state reported_circuit_ = circuit_state::closed;
+    thread_watch thread_watch_;
     error last_failure_; ///< default-constructed without a failure
     pool_counters counters_;
     histogram start_time_;
