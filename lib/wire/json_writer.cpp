@@ -108,28 +108,33 @@ void append_double(std::string& out, double number) {
 /// `levels`: the nesting still allowed.
 void append(std::string& out, const json::value& value, std::size_t levels);
 
+/// Puts the end of a list in the place of the comma after its last element.
+void end_list(std::string& out, bool is_empty, char end) {
+    if (is_empty) {
+        out += end;
+    } else {
+        out.back() = end;
+    }
+}
+
 void append(std::string& out, const json::array& array, std::size_t levels) {
     out += '[';
-    const char* separator = "";
     for (const auto& element : array) {
-        out += separator;
         append(out, element, levels);
-        separator = ",";
+        out += ',';
     }
-    out += ']';
+    end_list(out, array.empty(), ']');
 }
 
 void append(std::string& out, const json::object& object, std::size_t levels) {
     out += '{';
-    const char* separator = "";
     for (const auto& member : object) {
-        out += separator;
         append_json_text(out, member.key());
         out += ':';
         append(out, member.value(), levels);
-        separator = ",";
+        out += ',';
     }
-    out += '}';
+    end_list(out, object.empty(), '}');
 }
 
 void append(std::string& out, const json::value& value, std::size_t levels) {

@@ -1,6 +1,8 @@
 """What is measured, and against what. A figure's keys are those that the programs print."""
 
 import pathlib
+import shutil
+import subprocess
 import sys
 from typing import Dict, List, NamedTuple, Tuple
 
@@ -68,6 +70,36 @@ def counterpart(mode, *pairs):
     return [sys.executable, str(HERE / "counterparts.py"), mode, *pairs]
 
 
+def succeeds(*command):
+    """Whether there is such a program, and it ends with status 0."""
+    if shutil.which(command[0]) is None:
+        return False
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=30).returncode == 0
+
+
+def optional_sides(load):
+    """The counterparts of other languages that are installed: name, command. The others are skipped with a line."""
+    erlang = "[{module, _} = code:ensure_loaded(Name) || Name <- [poolboy, jiffy]], halt(0)."
+    worker = (f"python={sys.executable}", f"script={HERE / 'port_worker.py'}")
+    known = {
+        "poolboy over ports": (
+            ("erl", "-noshell", "-eval", erlang),
+            ["escript", str(HERE / "poolboy_calls.escript"), *load, *worker],
+            "apt install erlang-base erlang-poolboy erlang-jiffy",
+        ),
+        "node's workerpool": (
+            ("node", "-e", "require('workerpool')"),
+            ["node", str(HERE / "workerpool_calls.js"), *load],
+            "npm install workerpool, and NODE_PATH",
+        ),
+    }
+    for name, (check, command, remedy) in known.items():
+        if succeeds(*check):
+            yield name, command
+        else:
+            print(f"bench: skipped: {name} ({remedy})", file=sys.stderr)
+
+
 def grpc(mode, *pairs):
     return [sys.executable, str(HERE / "grpc_streams.py"), mode, *pairs]
 
@@ -96,7 +128,8 @@ def serial(with_):
 
 def throughput(with_):
     """Two Python workers, 16 calls in flight. The counterparts pipeline calls to their workers, as skep does with a
-    pipeline_depth of 1; without, a worker waits for its next call while its answer is on the way."""
+    pipeline_depth of 1; without, a worker waits for its next call while its answer is on the way. Poolboy gives a port to
+    one caller at a time; workerpool sends one call at a time to each of its processes, which run JavaScript."""
     load = ("workers=2", "callers=16", with_.span(0.6))
     sides = {
         "pipelined": with_.skep("throughput", *PYTHON_WORKER, *load, "pipeline=1"),
@@ -104,9 +137,12 @@ def throughput(with_):
         "pool": counterpart("multiprocessing-throughput", *load),
         "executor": counterpart("executor-throughput", *load),
     }
+    optional = dict(optional_sides(load))
+    sides.update(optional)
     others = [
         ("multiprocessing.Pool", "pool", "calls_per_s"),
         ("ProcessPoolExecutor", "executor", "calls_per_s"),
+        *((name, name, "calls_per_s") for name in optional),
     ]
     figures = [
         Figure("throughput: pipeline_depth 1", "calls/s", "pipelined", "calls_per_s", others),

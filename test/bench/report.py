@@ -1,8 +1,9 @@
-"""Runs the benchmarks and prints their table: report.py --build DIR [--json FILE] [--quick] [CASE...]
+"""Runs the benchmarks and prints their table: report.py --build DIR [--json FILE] [--quick] [--pin CPUS] [CASE...]
 
 Every side of a comparison is a program that measures one round and prints a line of JSON. The sides take turns,
 round by round, so that whatever else happens on the machine happens to all of them alike; a figure is the median
-of its rounds, its ratio that median divided by its counterpart's.
+of its rounds, its ratio that median divided by its counterpart's. Beside a ratio stands the middle half of the
+ratios of the rounds. If that has 1 within, the ratio is marked: the two sides differ by less than the rounds.
 """
 
 import argparse
@@ -11,13 +12,14 @@ import ctypes
 import json
 import os
 import pathlib
+import resource
 import signal
-import statistics
 import subprocess
 import sys
 import time
 
 import cases
+from spread import Usage, busy_ticks, noise, ratio_of, spread_of
 
 ROUND_LIMIT = 180  # seconds
 PR_SET_CHILD_SUBREAPER = 36
@@ -91,8 +93,16 @@ def measure(command, pin):
 # --- Comparisons and their records ---------------------------------------------------------------------------------
 
 
+def usage():
+    """The use of the machine until now. On Linux only."""
+    with open("/proc/stat") as stat:
+        busy = sum(busy_ticks(stat.readline())) / os.sysconf("SC_CLK_TCK")
+    times = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return Usage(busy, sum(each.ru_utime + each.ru_stime for each in times), time.monotonic())
+
+
 def compare(comparison):
-    """The rounds of a comparison: per side and key, the median."""
+    """The rounds of a comparison: per side and key, the values."""
     rounds = {name: [] for name in comparison.sides}
     order = list(comparison.sides)
     for _ in range(comparison.rounds):
@@ -100,21 +110,26 @@ def compare(comparison):
             rounds[name].append(measure(comparison.sides[name], comparison.pin))
         order.append(order.pop(0))  # nobody always comes first
     return {
-        name: {key: statistics.median(each[key] for each in results) for key in results[0]}
+        name: {key: [each[key] for each in results] for key in results[0]}
         for name, results in rounds.items()
     }
 
 
-def records(comparison, medians):
+def records(comparison, rounds):
     """Per figure and counterpart: what goes into the JSON, and the counterpart's value for the table."""
     for figure in comparison.figures:
-        value = medians[figure.side][figure.key]
-        record = {"name": figure.name, "value": value, "unit": figure.unit, "versus": "-", "ratio": None}
+        values = rounds[figure.side][figure.key]
+        value = spread_of(values)
+        record = {"name": figure.name, "value": value.median, "low": value.low, "high": value.high, "unit": figure.unit}
         if not figure.versus:
-            yield record, None
+            yield {**record, "versus": "-", "ratio": None}, None
         for label, side, key in figure.versus:
-            other = medians[side][key]
-            yield {**record, "versus": label, "ratio": value / other if other else None}, other
+            others = rounds[side][key]
+            compared = {"versus": label, "ratio": None}
+            if all(others):
+                ratio = ratio_of(values, others)
+                compared.update(ratio=ratio.value, ratio_low=ratio.low, ratio_high=ratio.high, clear=ratio.is_clear)
+            yield {**record, **compared}, spread_of(others).median
 
 
 # --- The table ---------------------------------------------------------------------------------------------------------
@@ -127,31 +142,60 @@ def in_words(number, unit=""):
     return f"{number:,.{digits}f} {unit}".rstrip()
 
 
-ROW = "{:<46} {:>17}   {:<28} {:>18} {:>7}"
+ROW = "{:<46} {:>17} {:>8}   {:<28} {:>18} {:>7}  {}"
+
+
+def relative(record):
+    """The width of the middle half of the rounds, as a share of the median."""
+    return f"{(record['high'] - record['low']) / record['value']:.0%}" if record["value"] else "-"
+
+
+def in_rounds(record):
+    """The middle half of the ratios of the rounds, and a mark if it says nothing."""
+    if record["ratio"] is None:
+        return ""
+    mark = "" if record["clear"] else " no clear difference"
+    return f"{record['ratio_low']:.2f}..{record['ratio_high']:.2f}{mark}"
 
 
 def print_row(record, other):
     ratio = "-" if record["ratio"] is None else f"{record['ratio']:.2f}"
-    print(
-        ROW.format(
-            record["name"], in_words(record["value"], record["unit"]), record["versus"], in_words(other), ratio
-        ),
-        flush=True,
+    value = in_words(record["value"], record["unit"])
+    row = ROW.format(
+        record["name"], value, relative(record), record["versus"], in_words(other), ratio, in_rounds(record)
     )
+    print(row.rstrip(), flush=True)
 
 
 def run_cases(chosen, settings):
     found = []
-    print("Medians; ratio = value / its value. More is better for calls/s and chunks/s, less for everything else.\n")
-    print(ROW.format("figure", "value", "versus", "its value", "ratio"))
+    print("Medians; spread: the middle half of the rounds. ratio = value / its value, and the middle half of the rounds'")
+    print("own ratios. More is better for calls/s and chunks/s, less for everything else.\n")
+    print(ROW.format("figure", "value", "spread", "versus", "its value", "ratio", "in the rounds"))
     for name in chosen:
-        begin = time.monotonic()
+        begin = usage()
         for comparison in cases.CASES[name](settings):
             for record, other in records(comparison, compare(comparison)):
                 found.append(record)
                 print_row(record, other)
-        print(f"bench: {name} took {time.monotonic() - begin:.0f} s", file=sys.stderr)
+        cost = noise(begin, usage(), os.cpu_count())
+        print(
+            f"bench: {name} took {cost['wall_s']:.0f} s and {cost['cpu_s']:.0f} s of CPU time; others used "
+            f"{cost['others']:.0%} of the processors; load average {os.getloadavg()[0]:.1f}",
+            file=sys.stderr,
+        )
     return found
+
+
+def cpu_set(text):
+    """The CPUs of "0" or "0,1"."""
+    try:
+        chosen = {int(each) for each in text.split(",")}
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of CPU numbers, such as 0,1") from None
+    if not chosen <= os.sched_getaffinity(0):
+        raise argparse.ArgumentTypeError(f"this process may only use {sorted(os.sched_getaffinity(0))}")
+    return chosen
 
 
 def main():
@@ -161,6 +205,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--json", metavar="FILE", help="also write the figures there, as a list of records")
     parser.add_argument("--quick", action="store_true", help="few and short rounds: does it work, not how fast")
+    parser.add_argument("--pin", metavar="CPUS", type=cpu_set, help="run all programs on these CPUs, such as 0,1")
     parser.add_argument("cases", metavar="CASE", nargs="*", help="of " + ", ".join(cases.CASES) + "; default: all")
     options = parser.parse_args()
     unknown = set(options.cases) - set(cases.CASES)
@@ -171,6 +216,8 @@ def main():
         print(f"bench: NOISY figures ({reason})", file=sys.stderr)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     adopt_orphans()
+    if options.pin:
+        os.sched_setaffinity(0, options.pin)
     try:
         found = run_cases(options.cases or cases.CASES, cases.Settings(options.build, options.quick))
     except Failure as failure:
