@@ -35,11 +35,23 @@ figures measure_throughput(const arguments& args) {
     call_rate rate{};
     const auto callers = args.number("callers");
     const auto span = args.span("span");
-    auto body = [&](pool& workers) -> asio::awaitable<void> {
-        rate = co_await measure_rate(workers, callers, span);
-    };
-    with_pool(make_config(args), body, static_cast<int>(args.number("threads", 1)));
-    return {{"calls_per_s", rate.calls_per_second}, {"cpu_us", rate.host_cpu_per_call}};
+    const auto config = make_config(args);
+    if (const auto count = args.number("threads", 1); count > 1) {
+        auto body = [&](pool& workers) -> asio::awaitable<void> {
+            const auto executor = co_await asio::this_coro::executor;
+            rate = co_await measure_rate(workers, callers, span, [executor] { return executor; });
+        };
+        with_pool_on_threads(static_cast<int>(count), config, body);
+    } else {
+        context_group contexts(threads(args.number("contexts", 1)), config.wait);
+        auto body = [&](pool& workers) -> asio::awaitable<void> {
+            rate = co_await measure_rate(workers, callers, span, [&] { return contexts.next(); });
+        };
+        with_pool_in(contexts, config, body);
+    }
+    return {{"calls_per_s", rate.calls_per_second},
+            {"cpu_us", rate.host_cpu_per_call},
+            {"switches", rate.switches_per_call}};
 }
 
 figures measure_working_set(const arguments& args) {

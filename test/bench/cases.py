@@ -340,14 +340,37 @@ def large_host(with_):
 
 
 def threads(with_):
-    """The load of `throughput` on an io_context with more threads than the strand of a pool can use."""
-    load = ("workers=2", "callers=16", with_.span(0.6))
-    sides = {count: with_.skep("throughput", *PYTHON_WORKER, *load, f"threads={count}") for count in ("1", "4")}
+    """The load of `throughput` with its callers on several threads: on one io_context that four threads run, on four with
+    a thread each, and with the pool on a thread of its own. All wait as with io_context::run()."""
+    load = (*PYTHON_WORKER, "workers=2", "callers=16", "wait=block", with_.span(0.6))
+    kinds = {"one io_context": "threads=4", "context_group(4)": "contexts=4", "thread = own": "thread=own"}
+    sides = {"one": with_.skep("throughput", *load)}
+    sides.update((name, with_.skep("throughput", *load, place)) for name, place in kinds.items())
     figures = [
-        Figure("threads: 4, 2 workers, 16 callers", "calls/s", "4", "calls_per_s", [("1 thread", "1", "calls_per_s")]),
-        Figure("threads: 4, host CPU per call", "us", "4", "cpu_us", [("1 thread", "1", "cpu_us")]),
+        Figure(f"threads: {name}{kind}", unit, name, key, [("1 thread", "one", key)])
+        for name in kinds
+        for kind, unit, key in (
+            ("", "calls/s", "calls_per_s"),
+            (", host CPU", "us", "cpu_us"),
+            (", context switches", "", "switches"),
+        )
     ]
     yield Comparison(sides, figures, with_.rounds(7))
+
+
+def waiting(with_):
+    """Waiting by yielding beside sleeping at once."""
+    load = (*PYTHON_WORKER, with_.span(0.6))
+    kinds = [
+        ("serial", "us", "p50_us", ("serial",)),
+        ("2 workers, 16 callers", "calls/s", "calls_per_s", ("throughput", "workers=2", "callers=16")),
+        ("8 workers, 16 callers", "calls/s", "calls_per_s", ("throughput", "workers=8", "callers=16")),
+        ("pipeline_depth 1", "calls/s", "calls_per_s", ("throughput", "workers=2", "callers=16", "pipeline=1")),
+    ]
+    for name, unit, key, mode in kinds:
+        sides = {wait: with_.skep(*mode, *load, f"wait={wait}") for wait in ("adaptive", "block")}
+        figures = [Figure(f"wait: {name}", unit, "adaptive", key, [("wait = block", "block", key)])]
+        yield Comparison(sides, figures, with_.rounds(7))
 
 
 def memory(with_):
@@ -397,5 +420,6 @@ CASES = {
     "idle": idle,
     "large-host": large_host,
     "threads": threads,
+    "waiting": waiting,
     "memory": memory,
 }

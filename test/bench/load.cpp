@@ -44,20 +44,18 @@ asio::awaitable<void> keep_calling(pool& workers, std::shared_ptr<crowd> with) {
     }
 }
 
-asio::awaitable<std::shared_ptr<crowd>> gather(pool& workers, std::size_t callers, std::uint64_t calls) {
-    const auto executor = co_await asio::this_coro::executor;
+std::shared_ptr<crowd> gather(pool& workers, std::size_t callers, std::uint64_t calls,
+                              const place_of_callers& next_place) {
     auto all = std::make_shared<crowd>();
     all->left = calls;
     all->at_work = callers;
     for (std::size_t i = 0; i < callers; ++i) {
-        asio::co_spawn(executor, keep_calling(workers, all), [all](std::exception_ptr error) {
+        asio::co_spawn(next_place(), keep_calling(workers, all), [all](const std::exception_ptr& problem) {
             --all->at_work;
-            if (error) {
-                std::rethrow_exception(error);
-            }
+            rethrow(problem);
         });
     }
-    co_return all;
+    return all;
 }
 
 asio::awaitable<void> disperse(std::shared_ptr<crowd> all) {
@@ -74,16 +72,19 @@ asio::awaitable<void> pause(duration span) {
     co_await timer.async_wait(asio::use_awaitable);
 }
 
-asio::awaitable<call_rate> measure_rate(pool& workers, std::size_t callers, seconds span) {
-    const auto all = co_await gather(workers, callers, UINT64_MAX / 4);
+asio::awaitable<call_rate> measure_rate(pool& workers, std::size_t callers, seconds span,
+                                        place_of_callers next_place) {
+    const auto all = gather(workers, callers, UINT64_MAX / 4, next_place);
     const auto whole = std::chrono::duration_cast<duration>(span);
     co_await pause(whole / 4);
     const auto before = all->answered.load();
     const auto cpu = cpu_time();
+    const auto switches = context_switches();
     const auto begin = now();
     co_await pause(whole);
     const auto calls = static_cast<double>(all->answered.load() - before);
-    const call_rate rate{calls / seconds(now() - begin).count(), (cpu_time() - cpu).count() * 1e6 / calls};
+    const call_rate rate{calls / seconds(now() - begin).count(), (cpu_time() - cpu).count() * 1e6 / calls,
+                         (context_switches() - switches) / calls};
     all->stop = true;
     co_await disperse(all);
     co_return rate;
@@ -156,7 +157,8 @@ asio::awaitable<std::vector<double>> measure_function(pool& workers, std::size_t
 }
 
 asio::awaitable<void> make_calls(pool& workers, std::size_t callers, std::uint64_t count) {
-    const auto all = co_await gather(workers, callers, count);
+    const auto executor = co_await asio::this_coro::executor;
+    const auto all = gather(workers, callers, count, [executor] { return executor; });
     co_await disperse(all);
 }
 

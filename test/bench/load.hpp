@@ -4,6 +4,7 @@
 #pragma once
 
 #include "support.hpp"
+#include <skep/context_group.hpp>
 #include <skep/pool.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -29,8 +30,12 @@ inline constexpr const char* small_value = "hello";
 struct call_rate {
     double calls_per_second;
     double host_cpu_per_call; ///< microseconds
+    double switches_per_call; ///< from one thread of the host to another thread
 };
-asio::awaitable<call_rate> measure_rate(pool& workers, std::size_t callers, seconds span);
+/// Gives each caller its executor.
+using place_of_callers = std::function<asio::any_io_executor()>;
+asio::awaitable<call_rate> measure_rate(pool& workers, std::size_t callers, seconds span,
+                                        place_of_callers next_place);
 
 /// One call after the other, each made by `make_call`, until `span` is over, and what each took in
 /// microseconds. Throws if `is_right` does not like an answer.
@@ -60,18 +65,38 @@ asio::awaitable<void> start_and_stop(pool& workers, Body body) {
     co_await workers.shutdown();
 }
 
-/// Starts a pool, runs body(pool), a coroutine, and shuts the pool down, on `threads` threads.
+inline void rethrow(const std::exception_ptr& problem) {
+    if (problem) {
+        std::rethrow_exception(problem);
+    }
+}
+
+/// Starts a pool, runs body(pool), a coroutine, and shuts the pool down, in the first context of a group.
 template <class Body>
-void with_pool(const pool_config& config, Body body, int threads = 1) {
-    asio::io_context context(threads);
-    pool workers(context.get_executor(), config);
-    asio::co_spawn(context, start_and_stop(workers, body), [](std::exception_ptr error) {
-        if (error) {
-            std::rethrow_exception(error);
-        }
+void with_pool_in(context_group& contexts, const pool_config& config, Body body) {
+    pool workers(contexts.first(), config);
+    asio::co_spawn(contexts.first(), start_and_stop(workers, body), [&](const std::exception_ptr& problem) {
+        contexts.stop();
+        rethrow(problem);
     });
+    contexts.run();
+}
+
+/// The same on one thread, as skep::run() does it.
+template <class Body>
+void with_pool(const pool_config& config, Body body) {
+    context_group contexts(threads(1), config.wait);
+    with_pool_in(contexts, config, body);
+}
+
+/// The same in one context that several threads run.
+template <class Body>
+void with_pool_on_threads(int count, const pool_config& config, Body body) {
+    asio::io_context context(count);
+    pool workers(context.get_executor(), config);
+    asio::co_spawn(context, start_and_stop(workers, body), rethrow);
     std::vector<std::jthread> others;
-    for (int i = 1; i < threads; ++i) {
+    for (int i = 1; i < count; ++i) {
         others.emplace_back([&context] { context.run(); });
     }
     context.run();

@@ -12,7 +12,8 @@ namespace skep::bench {
 /// span=: p50, p99 and host CPU time of a call in microseconds, one caller.
 figures measure_serial(const arguments& args);
 
-/// callers=, span=, threads=: calls per second, and host CPU time of a call in microseconds.
+/// callers=, span=, threads= or contexts=: calls per second, host CPU time of a call in microseconds, and
+/// context switches of the host for a call.
 figures measure_throughput(const arguments& args);
 
 /// workers=, callers=, mebibytes=, span=: p50 and p95 of the time in microseconds that a worker takes to go

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
+#include <sys/resource.h>
 #include <time.h>
 
 namespace skep::bench {
@@ -102,6 +103,12 @@ seconds cpu_time(pid_t process) {
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
+double context_switches() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_nvcsw + usage.ru_nivcsw);
+}
+
 double resident_bytes() {
     // The kernel only estimates what /proc/self/statm says.
     std::ifstream rollup("/proc/self/smaps_rollup");
@@ -138,6 +145,8 @@ pool_config make_config(const arguments& args) {
     config.min_ready = *config.workers;
     config.pipeline_depth = args.number("pipeline", 0);
     config.threads_per_worker = args.number("worker_threads", 1);
+    config.wait = args.text("wait", "adaptive") == "block" ? wait_mode::block : wait_mode::adaptive;
+    config.thread = args.text("thread", "of_executor") == "own" ? pool_thread::own : pool_thread::of_executor;
     config.queue.timeout = duration::zero();
     return config;
 }

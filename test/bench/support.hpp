@@ -58,11 +58,15 @@ double median(std::vector<double> samples);
 seconds cpu_time();
 seconds cpu_time(pid_t process);
 
+/// How often the threads of this process have given up their processor so far.
+double context_switches();
+
 /// The resident memory of this process in bytes, exact.
 double resident_bytes();
 
 /// A pool of SDK workers, or of the C++ echo worker if one is given: worker=PATH, or script=PATH and
-/// python=PROGRAM; workers=N, capacity=N, worker_threads=N and pipeline=N if other than 1, 1, 1 and 0.
+/// python=PROGRAM; workers=N, capacity=N, worker_threads=N and pipeline=N if other than 1, 1, 1 and 0; wait=block,
+/// thread=own.
 pool_config make_config(const arguments& args);
 
 } // namespace skep::bench

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
     }
     auto config = skep::pool_config::python(argv[1]);
     config.workers = 1;
+    config.wait = skep::wait_mode::block; // else the way depends on the number of processors
     const int calls = std::stoi(argv[2]);
     return skep::run(std::move(config), [calls](skep::pool& pool) -> boost::asio::awaitable<void> {
         constexpr int first_calls = 10; // what runs for these alone is no part of each call's way
