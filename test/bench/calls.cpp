@@ -39,13 +39,15 @@ figures measure_throughput(const arguments& args) {
     if (const auto count = args.number("threads", 1); count > 1) {
         auto body = [&](pool& workers) -> asio::awaitable<void> {
             const auto executor = co_await asio::this_coro::executor;
-            rate = co_await measure_rate(workers, callers, span, [executor] { return executor; });
+            const place_of_callers place = [executor] { return executor; };
+            rate = co_await measure_rate(workers, callers, span, place);
         };
         with_pool_on_threads(static_cast<int>(count), config, body);
     } else {
         context_group contexts(threads(args.number("contexts", 1)), config.wait);
+        const place_of_callers place = [&] { return contexts.next(); };
         auto body = [&](pool& workers) -> asio::awaitable<void> {
-            rate = co_await measure_rate(workers, callers, span, [&] { return contexts.next(); });
+            rate = co_await measure_rate(workers, callers, span, place);
         };
         with_pool_in(contexts, config, body);
     }
