@@ -23,9 +23,14 @@ constexpr duration for_last_output = std::chrono::milliseconds(250);
 // The time for cancelled user coroutines to end.
 constexpr duration for_guests = std::chrono::milliseconds(250);
 
-/// Returns the output of faulthandler, from its first thread on.
+// Stands in the output before the stacks of a frozen worker. Earlier stacks may have been read on demand.
+constexpr std::string_view mark_of_stacks = "skep: the stacks of the worker before its end:\n";
+
+/// Returns the output of faulthandler behind the mark, from its first thread on.
 std::string stacks_in(const std::string& output) {
-    const auto first = std::min(output.find("Thread 0x"), output.find("Current thread 0x"));
+    const auto mark = output.rfind(mark_of_stacks);
+    const auto begin = mark == std::string::npos ? 0 : mark; // long stacks push the mark out
+    const auto first = std::min(output.find("Thread 0x", begin), output.find("Current thread 0x", begin));
     return first == std::string::npos ? std::string() : output.substr(first);
 }
 
@@ -131,7 +136,10 @@ asio::awaitable<void> worker::perform(life_step step) {
         guests_.cancel();
         core_.surroundings.starter.cancel_start(core_.id);
         break;
-    case life_step::take_stacks: print_stacks(); break;
+    case life_step::take_stacks:
+        core_.process->add_to_tail(mark_of_stacks);
+        print_stacks();
+        break;
     case life_step::keep_stacks: stacks_ = stacks_in(core_.process->output_tail()); break;
     case life_step::release_calls: calls_.lose(); break;
     case life_step::ask:

@@ -58,6 +58,31 @@ BOOST_AUTO_TEST_CASE(what_a_lost_worker_still_says_is_not_held_against_it) {
     BOOST_TEST(pool.counters().workers_replaced == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(the_stacks_of_a_frozen_worker_are_the_last_ones) {
+    auto config = fake_config();
+    config.heartbeat.interval = 100ms;
+    config.heartbeat.timeout = 300ms;
+    config.heartbeat.misses = 1;
+    manual_pool pool(config);
+    pool.runtime().on_start = [](fake_worker& fresh) {
+        fresh.stack_signal = SIGUSR2;
+        fresh.shake_hands();
+    };
+    pool.start();
+    const auto call = pool.execute(request("work"));
+    const std::string head = "Thread 0x01 (most recent call first):\n  File \"worker.py\", line ";
+    auto& worker = pool.worker(0);
+    worker.last_words = head + "1 in as_read_on_demand\n";
+    worker.answers_pings = false;
+    while (worker.signals.empty()) { // until it is asked for its stacks
+        pool.advance(10ms);
+    }
+    worker.last_words += head + "2 in frozen\n";
+    pool.advance(10s);
+    BOOST_TEST(call->code() == errc::worker_lost);
+    BOOST_TEST(call->info().stacks == head + "2 in frozen\n");
+}
+
 BOOST_AUTO_TEST_CASE(shutdown_does_not_ask_what_is_broken) {
     running_pool pool(fake_config());
     break_down(pool);
