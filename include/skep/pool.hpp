@@ -385,7 +385,8 @@ public:
     }
 
     /// Changes the limits for the number of workers, and brings the number within `limits` at once. Calls in
-    /// flight on surplus workers finish. Between the limits, autoscaling decides.
+    /// flight on surplus workers finish. Between the limits, autoscaling decides. After repeated resizing,
+    /// a slot with two surplus workers that finish their calls gets its next worker once one of the two ends.
     /// `limits`: min is 1..10,000, max is min..10,000.
     /// Errors: invalid_config (`limits` is out of range, or min exceeds the number of workers that
     /// max_workers of the pool_manager leaves to this pool), not_started, shutting_down, cancelled.

@@ -150,6 +150,43 @@ BOOST_AUTO_TEST_CASE(of_those_that_are_too_many_the_ones_that_start_go_before_th
     BOOST_TEST(bench.slots.ready() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(repeated_resizing_does_not_collect_workers_that_leave) {
+    supply_bench bench(fake_config());
+    for (int i = 0; i < 5; ++i) {
+        sizing(bench.slots).set_desired(0, false);
+        bench.run_until_idle();
+        sizing(bench.slots).set_desired(1, false);
+        bench.run_until_idle();
+    }
+    BOOST_TEST(bench.started() == 2u);
+    BOOST_TEST(bench.slots.leaving().size() == 2u);
+    BOOST_TEST((bench.slots.vacancy(0).state() == worker_state::pending));
+    BOOST_TEST(bench.slots.vacancy(0).history().back().reason == "two workers are still leaving its slot");
+    bench.far_side(0).exit(exit_status::exited(0));
+    bench.advance(600ms);
+    BOOST_TEST(bench.started() == 3u);
+    BOOST_TEST(bench.slots.ready() == 1u);
+    BOOST_TEST(sizing(bench.slots).set_desired(2, false) == 2u); // in a slot that nobody leaves
+    bench.run_until_idle();
+    BOOST_TEST(bench.started() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(a_slot_whose_worker_is_still_being_stopped_comes_last) {
+    supply_bench bench(fake_config(2));
+    bench.starter.on_start = [](fake_worker& fresh) { fresh.obeys_terminate = false; };
+    bench.crash(0);
+    bench.advance(5s);
+    BOOST_REQUIRE_EQUAL(bench.started(), 3u);
+    BOOST_TEST(bench.slots.starting() == 1u);
+    sizing(bench.slots).set_desired(0, false);
+    bench.run_until_idle();
+    sizing(bench.slots).set_desired(1, false);
+    bench.run_until_idle();
+    BOOST_TEST(!bench.slots[0].wanted); // its worker ignores SIGTERM
+    BOOST_TEST(bench.started() == 4u);
+    BOOST_TEST(bench.far_side(3).order().worker.slot == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(a_recycled_worker_leaves_when_its_successor_is_up) {
     supply_bench bench(fake_config());
     bench.starter.on_start = [](fake_worker&) {};

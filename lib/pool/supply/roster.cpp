@@ -12,26 +12,28 @@
 
 namespace skep {
 
-/// Prefers a slot whose last worker is still leaving: a worker there needs no further place of max_workers.
 void roster::want_one() {
-    auto found =
-        std::find_if(slots_.begin(), slots_.end(), [this](const slot& each) { return is_surplus(each); });
-    if (found == slots_.end()) {
-        found = std::find_if(slots_.begin(), slots_.end(), [](const slot& each) { return !each.wanted; });
-    }
-    if (found == slots_.end()) {
+    auto found = std::min_element(slots_.begin(), slots_.end(),
+                                  [this](const slot& a, const slot& b) { return rank(a) < rank(b); });
+    if (found == slots_.end() || found->wanted) {
         slots_.emplace_back(config_);
         vacant_.reserve(slots_.size()); // the end of a worker must not fail
         found = slots_.end() - 1;
     }
     found->wanted = true;
     found->plan.renew();
-    if (!found->current) { // otherwise its last worker is still leaving
-        vacant_.insert(static_cast<std::size_t>(found - slots_.begin()));
+    if (!found->current) { // otherwise its last worker is still being stopped
+        vacant_.insert(index_of(*found));
         found->vacancy.emplace(context_.now(), context_.wall_now());
     }
     ++desired_;
     work_.open();
+}
+
+/// The slot of the least rank gets one more worker. A slot that a surplus worker has not left yet needs no
+/// further place of max_workers. Of such slots, one in which the worker can start soon ranks first.
+std::tuple<bool, bool, bool, bool> roster::rank(const slot& one) const noexcept {
+    return {one.wanted, !is_surplus(one), !may_start(index_of(one)), one.current != nullptr};
 }
 
 void roster::unwant(std::size_t index) {
@@ -48,6 +50,12 @@ void roster::fill(std::size_t index, std::shared_ptr<worker> new_worker) {
     slots_[index].plan.set_in_launch(false);
     slots_[index].current = std::move(new_worker);
     slots_[index].vacancy.reset();
+}
+
+bool roster::may_start(std::size_t index) const noexcept {
+    return std::count_if(leaving_.begin(), leaving_.end(), [index](const auto& leaver) {
+               return leaver->id().slot == index && leaver->life().leaves_for(departure_cause::surplus);
+           }) < 2;
 }
 
 worker_state_machine& roster::vacancy(std::size_t index) {
@@ -180,7 +188,7 @@ std::size_t roster::surplus() const noexcept {
 }
 
 bool roster::is_surplus(const slot& one) const noexcept {
-    const auto index = static_cast<std::size_t>(&one - slots_.data());
+    const auto index = index_of(one);
     const bool is_taken = one.current || one.successor ||
                           std::any_of(leaving_.begin(), leaving_.end(),
                                       [index](const auto& leaver) { return leaver->id().slot == index; });

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace skep {
@@ -67,6 +68,10 @@ public:
     /// Wanted slots without a worker.
     const boost::container::flat_set<std::size_t>& vacant() const noexcept { return vacant_; }
     void fill(std::size_t index, std::shared_ptr<worker> new_worker);
+
+    /// Returns false while two surplus workers are leaving the slot: repeated resizing must not collect
+    /// processes.
+    bool may_start(std::size_t index) const noexcept;
 
     /// The id of the next worker of a vacant slot, and its life so far.
     worker_id next_id(std::size_t index) const {
@@ -141,7 +146,11 @@ public:
     error no_such_worker(const worker_id& id) const;
 
 private:
+    std::size_t index_of(const slot& one) const noexcept {
+        return static_cast<std::size_t>(&one - slots_.data());
+    }
     bool is_surplus(const slot& one) const noexcept;
+    std::tuple<bool, bool, bool, bool> rank(const slot& one) const noexcept;
     void move_vacancy(std::size_t index, worker_state new_state, transition_reason code, std::string reason,
                       boost::json::object metadata);
 

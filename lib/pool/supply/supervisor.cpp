@@ -177,7 +177,8 @@ void supervisor::hold_back(std::size_t index, time_point now) {
     }
     facts["failure_count"] = plan.failure_streak();
     roster_.hold_back(index,
-                      start > now                 ? "its slot is held back after the last worker's end"
+                      !roster_.may_start(index)   ? "two workers are still leaving its slot"
+                      : start > now               ? "its slot is held back after the last worker's end"
                       : plan.failure_streak() > 0 ? "its slot has failed"
                                                   : "workers are started a few at a time",
                       std::move(facts));
@@ -383,7 +384,8 @@ asio::awaitable<void> supervisor::supervise() {
 
 void supervisor::start_due(std::size_t at_least, time_point now) {
     const auto is_due = [&](std::size_t index) {
-        return roster_[index].plan.earliest_start(roster_.ready() + roster_.starting()) <= now;
+        return roster_.may_start(index) &&
+               roster_[index].plan.earliest_start(roster_.ready() + roster_.starting()) <= now;
     };
     const auto rank = [&](std::size_t index) {
         return std::tuple_cat(roster_[index].plan.rank(now), std::tuple(index));
@@ -413,8 +415,8 @@ void supervisor::hold_back_vacant(time_point now) {
     }
 }
 
-/// Returns the next moment at which a slot may be filled. Slots already due wait for room, signalled by
-/// roster::work(), or for the restart intensity.
+/// Returns the next moment at which a slot may be filled. Slots already due wait for room or for the end of
+/// leaving workers, signalled by roster::work(), or for the restart intensity.
 time_point supervisor::next_start(time_point now) {
     auto next = time_point::max();
     const bool is_closed = intensity_.state(now) == circuit_state::closed;
