@@ -3,6 +3,8 @@
 
 #include "policy/stack_reading.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
 
 namespace skep {
@@ -27,8 +29,9 @@ bool stack_reading::take(std::string_view line, time_point now) {
         return false;
     }
     due_ = std::min(now + longest_pause, end_);
-    if (text_.size() + line.size() < most_bytes) {
-        text_.append(line).push_back('\n');
+    const auto clean = to_utf8(line); // may be longer
+    if (text_.size() + clean.size() < most_bytes) {
+        text_.append(clean).push_back('\n');
     }
     return true;
 }

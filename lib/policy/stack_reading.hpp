@@ -24,7 +24,7 @@ public:
     /// Returns the time at which the reading ends unless a line comes first.
     time_point due() const noexcept { return due_; }
 
-    /// Returns the lines so far; empty without stacks.
+    /// Returns the lines so far, in UTF-8; empty without stacks.
     const std::string& text() const noexcept { return text_; }
 
     static constexpr duration limit =

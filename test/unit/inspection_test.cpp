@@ -360,6 +360,20 @@ BOOST_AUTO_TEST_CASE(stacks_without_an_end_are_cut_off) {
     BOOST_TEST(text.starts_with("Thread 0x1"));
 }
 
+BOOST_AUTO_TEST_CASE(stacks_of_a_worker_that_prints_no_utf8_have_the_same_limit) {
+    inspected_pool pool(quiet_config());
+    std::string text;
+    const auto asked = pool.stacks({"default", 0, 1}, text);
+    pool.print("Thread 0x1 (most recent call first):");
+    for (int i = 0; i < 1000; ++i) {
+        pool.print("  File \"" + std::string(1000, '\xff'));
+    }
+    pool.advance(stack_reading::longest_pause);
+    BOOST_TEST(asked->value.has_value());
+    BOOST_TEST(text.size() > 900'000u);
+    BOOST_TEST(text.size() <= stack_reading::most_bytes);
+}
+
 BOOST_AUTO_TEST_CASE(stacks_that_do_not_come) {
     inspected_pool pool(quiet_config(2));
     std::string text;

@@ -5,7 +5,6 @@
 
 #include "core/clock.hpp"
 #include "core/duration_text.hpp"
-#include "core/text.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -149,7 +148,7 @@ asio::awaitable<std::string> inspection::stacks(worker_id id) {
         const auto problem = "it printed no stacks within " + to_text(stack_reading::limit);
         throw error(errc::timeout, info_of(find(id), problem));
     }
-    co_return to_utf8(reading.text());
+    co_return reading.text();
 }
 
 bool inspection::take_stack_line(const output_line& line) {
