@@ -11,7 +11,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
+#include <boost/json/serializer.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -53,6 +53,18 @@ std::vector<std::string_view> parts_of(std::string_view path) {
         path.remove_prefix(end);
     }
     return parts;
+}
+
+/// Returns the JSON of an answer. Refuses an answer that is too long before its JSON takes memory.
+std::string json_of(const json::value& answer) {
+    std::string text(longest_answer, '\0');
+    json::serializer writer;
+    writer.reset(&answer);
+    text.resize(writer.read(text.data(), text.size()).size());
+    if (!writer.done()) {
+        refuse("the answer is too long: the admin port returns at most 1 MiB of JSON");
+    }
+    return text;
 }
 
 /// Parses SLOT.GENERATION.
@@ -128,21 +140,17 @@ request call_in(const std::string& body) {
     return call;
 }
 
-std::string text_of(const reply& answer) {
+std::string text_of(reply answer) {
     json::array sizes;
     for (const auto& each : answer.attachments) {
         sizes.push_back(each.size());
     }
-    auto text = json::serialize(json::object{{"value", answer.value},
-                                             {"attachments", std::move(sizes)},
-                                             {"worker", to_string(answer.worker)},
-                                             {"correlation_id", answer.correlation_id},
-                                             {"queue_ms", answer.queue_time / 1ms},
-                                             {"run_ms", answer.run_time / 1ms}});
-    if (text.size() > longest_answer) {
-        refuse("the answer has " + std::to_string(text.size()) +
-               " bytes as JSON; the admin port returns at most 1 MiB");
-    }
+    auto text = json_of(json::object{{"value", std::move(answer.value)},
+                                     {"attachments", std::move(sizes)},
+                                     {"worker", to_string(answer.worker)},
+                                     {"correlation_id", answer.correlation_id},
+                                     {"queue_ms", answer.queue_time / 1ms},
+                                     {"run_ms", answer.run_time / 1ms}});
     return text + '\n';
 }
 

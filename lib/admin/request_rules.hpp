@@ -34,7 +34,7 @@ request call_in(const std::string& body);
 
 /// Returns the answer to a call as JSON. The bytes of attachments are left out.
 /// Throws error(errc::invalid_request) if the text has more than 1 MiB.
-std::string text_of(const reply& answer);
+std::string text_of(reply answer);
 
 /// Returns the target without its query.
 std::string_view path_of(std::string_view target) noexcept;

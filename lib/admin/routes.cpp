@@ -101,8 +101,8 @@ asio::awaitable<std::string> done_after(asio::awaitable<void> operation) {
 }
 
 asio::awaitable<std::string> answer_of(asio::awaitable<reply> operation) {
-    const auto answer = co_await std::move(operation);
-    co_return text_of(answer);
+    auto answer = co_await std::move(operation);
+    co_return text_of(std::move(answer));
 }
 
 using action = asio::awaitable<std::string> (*)(pool& target, const admin_order& order,

@@ -12,10 +12,22 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cmath>
+#include <sys/resource.h>
 
 namespace skep::test {
 
 BOOST_AUTO_TEST_SUITE(admin_rules)
+
+namespace {
+
+/// The most memory that the process has had, in bytes.
+std::size_t peak_memory() {
+    ::rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::size_t>(usage.ru_maxrss) << 10;
+}
+
+} // namespace
 
 BOOST_AUTO_TEST_CASE(changes_are_named_by_their_path) {
     const auto whole = order_in("/pools/models/restart?x=1");
@@ -41,6 +53,20 @@ BOOST_AUTO_TEST_CASE(tokens) {
         BOOST_TEST(!is_authorised(given, "abc"), given);
         BOOST_TEST(!is_authorised(given, ""), given);
     }
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_that_is_too_long_is_refused_before_it_is_text) {
+    reply answer;
+    answer.value = std::string(std::size_t(16) << 20, '\x01'); // six bytes each, as JSON has it
+    const auto before = peak_memory();
+    BOOST_CHECK_EXCEPTION(text_of(std::move(answer)), error,
+                          [](const error& refusal) { return refusal.kind() == errc::invalid_request; });
+    BOOST_TEST(peak_memory() - before < std::size_t(32) << 20);
+    reply longest;
+    const auto length = text_of(longest).size();
+    longest.value =
+        std::string((std::size_t(1) << 20) - length + 3, 'x'); // in quotes, for null and a line feed
+    BOOST_TEST(text_of(longest).size() == (std::size_t(1) << 20) + 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_sample_is_of_what_has_ended_since_the_last) {
