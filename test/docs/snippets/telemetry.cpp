@@ -9,6 +9,7 @@
 #include <boost/json/serialize.hpp>
 
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -36,13 +37,17 @@ void export_traces(skep::pool& pool, boost::asio::any_io_executor executor) {
     skep::otlp_exporter traces(executor, pool.events(), options); // to 127.0.0.1:4318
 }
 
-void service_log(std::string_view level, const std::string& pool, const std::string& call,
-                 const std::string& text);
+void service_log(std::string_view level, const std::string& author, const std::string& call,
+                 const std::string& line);
 
 void log_to_service(skep::pool_config& config) {
     config.log_level = skep::log_level::info;
     config.log_handler = [](const skep::log_record& record) {
-        service_log(to_string(record.level), record.pool, record.correlation_id, record.text);
+        const auto author = record.worker ? to_string(*record.worker) + " " + record.logger : record.pool;
+        std::istringstream text(record.text); // a traceback, for example, has several lines
+        for (std::string line; std::getline(text, line);) {
+            service_log(to_string(record.level), author, record.correlation_id, line);
+        }
     };
 }
 
