@@ -87,7 +87,7 @@ public:
         spawn(serve());
         spawn(watch());
         context_.run();
-        return 0;
+        return status_;
     }
 
 private:
@@ -124,6 +124,7 @@ private:
                 auto calling = call(*line);
                 co_await std::move(calling);
             } else if (!line && !is_over_) {
+                status_ = has_failed_ && !input_lines::is_terminal() ? 1 : 0;
                 close();
             }
         }
@@ -141,18 +142,42 @@ private:
     }
 
     asio::awaitable<void> call(std::string line) {
+        has_failed_ = true;
         try {
             const auto typed = parse_dev_line(line);
             request wanted(typed.command, typed.arguments);
             wanted.pool(typed.pool);
-            auto calling = pools_.execute(std::move(wanted));
-            const auto answer = co_await std::move(calling);
-            std::cout << visible_json(json::serialize(answer.value)) << std::endl;
+            auto calling = pools_.stream(std::move(wanted)); // a command without chunks has its result
+            auto answer = co_await std::move(calling);
+            auto showing = show(std::move(answer));
+            co_await std::move(showing);
+            has_failed_ = false;
         } catch (const error& problem) {
             say(problem.what());
         } catch (const usage_error& problem) {
             say(problem.what());
         }
+    }
+
+    /// Prints each chunk as it arrives, then the result. Chunks without a result are the whole answer.
+    static asio::awaitable<void> show(reply_stream answer) {
+        bool has_chunks = false;
+        for (;;) {
+            auto waiting = answer.next();
+            const auto piece = co_await std::move(waiting);
+            if (!piece) {
+                break;
+            }
+            print(piece->value);
+            has_chunks = true;
+        }
+        if (!has_chunks || !answer.result().value.is_null()) {
+            print(answer.result().value);
+        }
+    }
+
+    static void print(const json::value& value) {
+        std::cout << visible_json(json::serialize(value)) << std::endl;
     }
 
     asio::awaitable<void> watch() {
@@ -200,6 +225,8 @@ private:
     asio::steady_timer pause_;
     asio::signal_set signals_;
     bool is_over_ = false;
+    bool has_failed_ = false; ///< the last call
+    int status_ = 0;
 };
 
 } // namespace
@@ -209,6 +236,7 @@ int develop(const std::vector<std::string>& words) {
     if (parsed.operands.size() != 1) {
         throw usage_error("one CONFIG is needed");
     }
+    require_standard_input();
     const auto& path = parsed.operands.front();
     development session(path, read_configuration(path));
     return session.run();

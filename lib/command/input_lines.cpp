@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h> // lint: allow linux because closed standard input is found before Asio opens anything
 #include <stdexcept>
 #include <sys/epoll.h> // lint: allow linux because Asio's own wait would set O_NONBLOCK
 #include <unistd.h>    // lint: allow linux because Asio's own read would set O_NONBLOCK
@@ -26,6 +27,12 @@ constexpr std::size_t longest_line = 16u << 20;
 }
 
 } // namespace
+
+void require_standard_input() {
+    if (::fcntl(STDIN_FILENO, F_GETFD) < 0) {
+        throw std::runtime_error("standard input is closed: calls are read from there");
+    }
+}
 
 input_lines::input_lines(asio::io_context& context) : readiness_(context) {
     const auto epoll = ::epoll_create1(EPOLL_CLOEXEC);
@@ -61,6 +68,10 @@ void input_lines::close() {
     received_.clear();
     boost::system::error_code ec;
     readiness_.close(ec);
+}
+
+bool input_lines::is_terminal() noexcept {
+    return ::isatty(STDIN_FILENO) == 1;
 }
 
 /// Takes a line from the received text; the rest of the text at the end of the input.

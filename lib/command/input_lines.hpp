@@ -12,6 +12,10 @@
 
 namespace skep {
 
+/// Throws std::runtime_error if standard input is closed. Preconditions: the program has opened no file, as
+/// that file would take the place of standard input.
+void require_standard_input();
+
 /// Lines of standard input, read without blocking the thread. Leaves the descriptor in its mode: O_NONBLOCK
 /// would reach the other programs at the same terminal.
 class input_lines {
@@ -25,6 +29,9 @@ public:
 
     /// Ends the wait for a line.
     void close();
+
+    /// Returns true if standard input is a terminal.
+    static bool is_terminal() noexcept;
 
 private:
     std::optional<std::string> take_line();
