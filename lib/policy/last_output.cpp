@@ -32,6 +32,7 @@ part::kind kind_of(std::string_view text) noexcept {
 
 std::vector<part> parts_of(std::string_view account) {
     std::vector<part> parts;
+    account = account.substr(0, account.find_last_not_of('\n') + 1);
     while (!account.empty()) {
         const auto end = std::min(account.find("\n\n"), account.size());
         const auto text = account.substr(0, end);
@@ -40,6 +41,22 @@ std::vector<part> parts_of(std::string_view account) {
         account.remove_prefix(std::min(account.find_first_not_of('\n'), account.size()));
     }
     return parts;
+}
+
+/// Puts the thread that crashed before the other threads. Python prints the main thread last. Returns true if
+/// the order has changed.
+bool put_crashed_thread_first(std::vector<part>& parts) {
+    const auto is_thread = [](const part& each) {
+        return each.rank == part::kind::crashed_thread || each.rank == part::kind::other_thread;
+    };
+    const auto first = std::find_if(parts.begin(), parts.end(), is_thread);
+    const auto crashed = std::find_if(
+        first, parts.end(), [](const part& each) { return each.rank == part::kind::crashed_thread; });
+    if (crashed == first || crashed == parts.end()) {
+        return false;
+    }
+    std::rotate(first, crashed, crashed + 1);
+    return true;
 }
 
 /// Returns the length of the beginning that fits into `room`. A stack begins with its innermost call, so its
@@ -78,7 +95,7 @@ std::string joined(const std::vector<part>& parts) {
         }
         is_whole = each.kept == each.text.size();
     }
-    return is_whole ? text : text + std::string(mark_of_cut);
+    return text.append(is_whole ? "\n" : mark_of_cut);
 }
 
 /// Returns the last whole lines of `text`, less than `limit` bytes. A text of `limit` bytes may begin within
@@ -111,10 +128,10 @@ std::string fatal_error_in(std::string_view output) {
         return {};
     }
     const auto account = output.substr(head);
-    if (account.size() <= most_account_quoted) {
+    auto parts = parts_of(account);
+    if (!put_crashed_thread_first(parts) && account.size() <= most_account_quoted) {
         return std::string(account);
     }
-    auto parts = parts_of(account);
     share_room(parts, most_account_quoted);
     return joined(parts);
 }

@@ -21,9 +21,10 @@ inline constexpr std::size_t most_before_account = 1u << 10;  ///< bytes of othe
 /// or an account that is longer. Keeps nothing if `limit` is 0.
 std::size_t surplus_of(std::string_view output, std::size_t limit) noexcept;
 
-/// Returns the account of the last fatal error in `output`; empty without a fatal error. An account that is
-/// too long loses its least useful parts: first parts that are no stack, such as the list of extension
-/// modules, then stacks of threads that did not crash, then the outer calls of the thread that crashed.
+/// Returns the account of the last fatal error in `output`, with the thread that crashed before the others;
+/// empty without a fatal error. An account that is too long loses its least useful parts: first parts that
+/// are no stack, such as the list of extension modules, then stacks of threads that did not crash, then the
+/// outer calls of the thread that crashed.
 std::string fatal_error_in(std::string_view output);
 
 /// Returns the part of `output` for the text of an error: all of it, or the account and the lines before it.

@@ -46,7 +46,7 @@ std::vector<std::string> blocks(const std::string& guide, const std::string& hea
 /// The output of faulthandler without the threads and the frames of the SDK.
 std::string without_sdk(std::string text) {
     text = std::regex_replace(text, std::regex("\n +\n"), "\n\n");
-    text = std::regex_replace(text, std::regex("    Thread 0x[^\n]*\n(      File [^\n]*\n)+\n"), "");
+    text = std::regex_replace(text, std::regex("\n+    Thread 0x[^\n]*(\n      File [^\n]*)+"), "");
     return std::regex_replace(text, std::regex("(      File \"[^\"\n]*/skep/[^\n]*\n)+"), "      ...\n");
 }
 

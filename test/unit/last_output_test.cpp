@@ -110,6 +110,15 @@ BOOST_AUTO_TEST_CASE(of_several_accounts_the_last_counts) {
     BOOST_TEST(quoted_output(first + second) == first + second);
 }
 
+BOOST_AUTO_TEST_CASE(the_thread_that_crashed_comes_first) {
+    const auto idle = stack("Thread", "idle", 3) + "\n" + stack("Thread", "waiting", 3);
+    const auto crashed = stack("Current thread", "crash", 3);
+    BOOST_TEST(fatal_error_in(account(idle + "\n" + crashed)) == account(crashed + "\n" + idle));
+    BOOST_TEST(fatal_error_in(account(idle + "\n" + crashed + "\n" + modules)) ==
+               account(crashed + "\n" + idle + "\n" + modules));
+    BOOST_TEST(fatal_error_in(account(idle)) == account(idle)); // a thread without Python crashed
+}
+
 BOOST_AUTO_TEST_CASE(without_room_for_all_the_crashed_thread_is_whole_and_modules_go_first) {
     std::string stacks;
     for (int i = 0; i < 5; ++i) {
@@ -120,7 +129,7 @@ BOOST_AUTO_TEST_CASE(without_room_for_all_the_crashed_thread_is_whole_and_module
     BOOST_TEST(fatal.size() > most_account_quoted);
     const auto quoted = fatal_error_in(fatal);
     BOOST_TEST(quoted.size() <= most_account_quoted);
-    BOOST_TEST(quoted.starts_with("Fatal Python error: Segmentation fault\n\nThread 0x"));
+    BOOST_TEST(quoted.starts_with("Fatal Python error: Segmentation fault\n\nCurrent thread 0x"));
     BOOST_TEST(contains(quoted, "innermost_of_crash"));
     BOOST_TEST(contains(quoted, "outermost_of_crash"));
     BOOST_TEST(contains(quoted, "outermost_of_idle0"));
