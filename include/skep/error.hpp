@@ -30,6 +30,7 @@ struct error_info {
     std::string pool;                ///< pool name
     std::string command;             ///< command of the call
     std::optional<worker_id> worker; ///< the worker involved
+    std::string program;             ///< program that was started, if the worker has not come up: its path
     pid_t pid = 0;                   ///< process id of the worker (may have ended); 0 without a process
     exit_status status;              ///< exit status of the worker, if it has ended
     exit_class exit_kind{};          ///< class of the worker's end

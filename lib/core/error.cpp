@@ -145,6 +145,9 @@ void append_facts(std::string& text, const error_info& info) {
     } else if (!info.pool.empty()) {
         add("pool ", info.pool);
     }
+    if (!info.program.empty()) {
+        add("program ", visible(info.program));
+    }
     if (info.pid != 0) {
         add("pid ", std::to_string(info.pid));
     }

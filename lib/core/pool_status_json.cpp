@@ -136,6 +136,9 @@ json::object to_json(const error_info& failure) {
     if (failure.worker) {
         result["worker"] = to_string(*failure.worker);
     }
+    if (!failure.program.empty()) {
+        result["program"] = failure.program;
+    }
     if (failure.status.known()) {
         result["status"] = to_string(failure.status);
     }

@@ -165,6 +165,7 @@ public:
     leash group;
     std::optional<connections> wires;
     launched_child child;
+    std::string program;
     bool failed = true;
     error_info reason; ///< may be empty if there was no memory
 
@@ -183,6 +184,7 @@ private:
         spec.descriptors = wires->for_child();
         spec.leash = {group.host_end(), group.guard_end()};
         child = launch_(spec, abort);
+        program = std::move(spec.executable);
         group.disarm();
         process_guard.entrust(child);
         wires->close_far_ends();
@@ -221,6 +223,7 @@ public:
     ~local_process() override { end_now(); } // the readers may outlive this briefly
 
     int pid() const noexcept override { return state_->process.pid(); }
+    const std::string& program() const noexcept override { return state_->program; }
     asio::awaitable<void> ended() override { return state_->process.ended(); }
     void terminate() noexcept override { state_->process.terminate(); }
     void kill() noexcept override { state_->process.kill(); }
@@ -268,11 +271,13 @@ private:
         state(const strand& pool_strand, const output_options& options, const output_handler& sink,
               launch_job& job)
             : executor(pool_strand),
+              program(std::move(job.program)),
               process(pool_strand, std::move(job.child), std::move(job.group)),
               output(pool_strand, job.order.worker, options, sink, job.wires->output.here,
                      job.wires->errors.here) {}
 
         strand executor;
+        const std::string program;
         child process;
         output_capture output;
     };

@@ -33,6 +33,9 @@ public:
 
     virtual int pid() const noexcept = 0;
 
+    /// The path of the started program: of a prefix, if there is one.
+    virtual const std::string& program() const noexcept = 0;
+
     /// Returns when the process has ended, or after abandon(). The kernel keeps the pid reserved until
     /// reap().
     virtual asio::awaitable<void> ended() = 0;

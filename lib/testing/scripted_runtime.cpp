@@ -19,6 +19,7 @@ public:
     explicit scripted_process(std::shared_ptr<scripted_worker> worker) : worker_(std::move(worker)) {}
 
     int pid() const noexcept override { return worker_->pid(); }
+    const std::string& program() const noexcept override { return program_; }
     asio::awaitable<void> ended() override { return worker_->wait_for_end(); }
     void terminate() noexcept override { worker_->terminate(); }
     void kill() noexcept override { worker_->end(exit_status::signalled(SIGKILL)); }
@@ -37,6 +38,7 @@ public:
 
 private:
     std::shared_ptr<scripted_worker> worker_;
+    const std::string program_; ///< none
 };
 
 } // namespace

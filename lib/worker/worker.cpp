@@ -408,6 +408,7 @@ error_info worker::describe() const {
     error_info info;
     info.pool = core_.id.pool;
     info.worker = core_.id;
+    info.program = core_.process && !core_.life.was_up() ? core_.process->program() : std::string();
     info.pid = core_.life.process().pid;
     info.status = core_.life.process().status;
     info.exit_kind = core_.life.process().verdict.kind;

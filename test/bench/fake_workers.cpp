@@ -85,6 +85,7 @@ public:
     explicit fake_process(std::shared_ptr<fake_worker> of) : worker_(std::move(of)) {}
 
     int pid() const noexcept override { return 1000000; }
+    const std::string& program() const noexcept override { return program_; }
     asio::awaitable<void> ended() override { co_await worker_->ended().wait(); }
     void terminate() noexcept override { worker_->end(); }
     void kill() noexcept override { worker_->end(); }
@@ -103,6 +104,7 @@ public:
 
 private:
     std::shared_ptr<fake_worker> worker_;
+    const std::string program_;
 };
 
 class fake_runtime final : public runtime {

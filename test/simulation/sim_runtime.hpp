@@ -20,6 +20,7 @@ public:
     void notice_exit() { ended_.notify(); }
 
     int pid() const noexcept override { return script_->pid(); }
+    const std::string& program() const noexcept override { return program_; }
     asio::awaitable<void> ended() override;
     void terminate() noexcept override;
     void kill() noexcept override;
@@ -39,6 +40,7 @@ public:
 private:
     world& world_;
     std::shared_ptr<sim_worker> script_;
+    const std::string program_;
     wake ended_;
     wake group_ended_;
     wake finished_;

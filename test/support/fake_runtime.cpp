@@ -64,6 +64,7 @@ public:
         }
         script_->end_company();
     }
+    const std::string& program() const noexcept override { return program_; }
     std::string output_tail() const override { return script_->last_words; }
     void add_to_tail(std::string_view text) noexcept override { script_->last_words += text; }
     std::uint64_t output_lines_dropped() const noexcept override { return 0; }
@@ -78,6 +79,7 @@ public:
 
 private:
     std::shared_ptr<fake_worker> script_;
+    const std::string program_ = "/usr/bin/fake";
 };
 
 fake_worker::fake_worker(const strand& executor, launch_order order, unique_fd data, unique_fd control)

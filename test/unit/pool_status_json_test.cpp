@@ -49,6 +49,7 @@ BOOST_AUTO_TEST_CASE(leaves_out_what_workers_print) {
     pool.advance(1s);
     const auto text = boost::json::serialize(to_json(pool.status()));
     BOOST_TEST(contains(text, "exit code 3"), text);
+    BOOST_TEST(!contains(text, "\"program\""), text); // it had come up
     BOOST_TEST(!contains(text, "hunter2"), text);
 }
 

@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(too_few_end_it_and_stop_those_that_came_up) {
     BOOST_TEST(started->code() == errc::start_failed);
     for (const auto* const part :
          {"2 of 3 workers came up, 3 needed", "its process ended before it was ready", "exit code 7",
-          "default/1#1", "the fake's last words"}) {
+          "default/1#1, program /usr/bin/fake, pid ", "the fake's last words"}) {
         check_mentions(started->text(), part);
     }
     BOOST_TEST(pool.runtime().closed == 1);
