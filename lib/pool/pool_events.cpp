@@ -134,10 +134,11 @@ void pool_events::apply(worker& subject, const pings_missed& fact) {
     parts_.context.publish<events::heartbeat_missed>([&] {
         return events::heartbeat_missed{subject.id(), fact.count, fact.total};
     });
-    parts_.log(
-        log_level::warning,
-        [&] { return to_string(subject.id()) + " missed " + std::to_string(fact.total) + " pings so far"; },
-        subject_of(subject));
+    const auto describe = [&] {
+        return to_string(subject.id()) + " missed " + std::to_string(fact.total) +
+               (fact.total == 1 ? " ping so far" : " pings so far");
+    };
+    parts_.log(log_level::warning, describe, subject_of(subject));
 }
 
 void pool_events::apply(worker& subject, const left_service&) {

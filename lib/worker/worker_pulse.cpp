@@ -42,9 +42,10 @@ void worker_pulse::ping() {
         core_.announce(pings_missed{verdict.new_misses, missed_});
     }
     if (verdict.lost && options.dependent) {
-        core_.self.report({departure_cause::lost_heartbeat,
-                           "no answer to " + std::to_string(options.misses) + " pings",
-                           errc::heartbeat_lost});
+        core_.self.report(
+            {departure_cause::lost_heartbeat,
+             "no answer to " + std::to_string(options.misses) + (options.misses == 1 ? " ping" : " pings"),
+             errc::heartbeat_lost});
         return;
     }
     send_ping(verdict.ping);

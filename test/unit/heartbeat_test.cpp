@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "support/fake_runtime.hpp"
+#include "support/log_capture.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -98,6 +99,18 @@ BOOST_AUTO_TEST_CASE(a_silent_worker_is_lost_after_the_timeout_and_the_other_mis
             BOOST_TEST(pool.counters().missed_pings == static_cast<std::uint64_t>(misses));
         }
     }
+}
+
+BOOST_AUTO_TEST_CASE(one_miss_is_no_plural) {
+    auto config = with_heartbeat(1s, 1s, 1);
+    config.log_level = log_level::warning;
+    config.log_handler = capturing_handler();
+    const log_capture log;
+    mute_pool pool(config);
+    pool.advance(1s);
+    BOOST_TEST(log.count("missed 1 ping so far") == 1, log.text());
+    pool.advance(1s);
+    BOOST_TEST(pool.status().workers[0].last_failure.starts_with("no answer to 1 ping,"));
 }
 
 BOOST_AUTO_TEST_CASE(the_initial_delay_comes_on_top) {
