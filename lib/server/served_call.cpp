@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace skep {
@@ -25,7 +24,6 @@ namespace {
 
 constexpr std::size_t most_collected = 10'000;
 constexpr duration between_reports = std::chrono::milliseconds(20);
-constexpr auto no_index = std::numeric_limits<std::uint64_t>::max();
 
 /// Returns the index in {"$attachment": index}; null if `object` is anything else.
 json::value* index_of_reference(json::object& object) {

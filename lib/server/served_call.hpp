@@ -36,12 +36,13 @@ struct call_services {
     welcome_message welcome;
 };
 
+inline constexpr auto no_index = std::numeric_limits<std::uint64_t>::max();
+
 /// The chunks of a caller that takes no chunks.
 struct collected_chunks {
     boost::json::array values;
     std::vector<blob> attachments;
-    std::uint64_t least_index =
-        std::numeric_limits<std::uint64_t>::max(); ///< in data that only looks like a reference
+    std::uint64_t least_index = no_index; ///< in data that only looks like a reference
 };
 
 /// One running call of a worker, behind the handler's worker_call. Used on the strand, except for attach()
