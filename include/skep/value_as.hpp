@@ -108,6 +108,23 @@ std::optional<misfit> misfit_in_tuple(const boost::json::array& array) {
     return found;
 }
 
+/// Returns true if there is a conversion to T, or to the elements of T.
+template <class T>
+constexpr bool has_conversion() {
+    namespace json = boost::json;
+    if constexpr (json::is_described_class<T>::value) {
+        return true;
+    } else if constexpr (optional_like<T>) {
+        return has_conversion<typename T::value_type>();
+    } else if constexpr (json::is_map_like<T>::value) {
+        return has_conversion<std::remove_cvref_t<typename T::mapped_type>>();
+    } else if constexpr (list_like<T>) {
+        return has_conversion<std::remove_cvref_t<typename T::value_type>>();
+    } else {
+        return json::has_value_to<T>::value;
+    }
+}
+
 /// Returns the first misfit in the members or elements of `value`.
 template <class T>
 std::optional<misfit> misfit_inside(const boost::json::value& value) {
@@ -149,13 +166,19 @@ std::optional<misfit> find_misfit(const boost::json::value& value) {
 /// Thread safety: may be called from any thread.
 template <class T>
 T value_as(const boost::json::value& value, const error_info& info = {}) {
-    try {
-        return boost::json::value_to<T>(value);
-    } catch (const std::bad_alloc&) {
-        throw;
-    } catch (const std::exception& problem) {
-        const auto inner = detail::misfit_inside<T>(value);
-        detail::throw_misfit(inner ? *inner : detail::misfit_of(value, problem), info);
+    constexpr bool has_conversion = detail::has_conversion<T>();
+    static_assert(has_conversion,
+                  "skep: to read a struct T from JSON, describe it: BOOST_DESCRIBE_STRUCT(T, (), "
+                  "(members...)); other types need a tag_invoke for boost::json::value_to_tag<T>");
+    if constexpr (has_conversion) { // otherwise Boost.JSON would fail as well, less clearly
+        try {
+            return boost::json::value_to<T>(value);
+        } catch (const std::bad_alloc&) {
+            throw;
+        } catch (const std::exception& problem) {
+            const auto inner = detail::misfit_inside<T>(value);
+            detail::throw_misfit(inner ? *inner : detail::misfit_of(value, problem), info);
+        }
     }
 }
 
