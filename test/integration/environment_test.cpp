@@ -63,6 +63,20 @@ const std::vector<std::string> thread_limits{"OMP_NUM_THREADS", "OPENBLAS_NUM_TH
 
 BOOST_AUTO_TEST_SUITE(environment)
 
+BOOST_AUTO_TEST_CASE(workers_learn_how_to_wait) {
+    for (const auto mode : {wait_mode::adaptive, wait_mode::block}) {
+        run([mode](asio::io_context& context) -> asio::awaitable<void> {
+            auto config = basic_pool();
+            config.wait = mode;
+            pool workers(context, config);
+            co_await workers.start();
+            const auto value = co_await variable_of_worker(workers, "SKEP_WAIT");
+            BOOST_TEST(value == (mode == wait_mode::block ? json::value("block") : json::value()));
+            co_await workers.shutdown();
+        });
+    }
+}
+
 BOOST_AUTO_TEST_CASE(is_the_hosts_with_the_pools_laid_over) {
     const variable inherited("HIVE_INHERITED", "from host");
     const variable overridden("HIVE_OVERRIDDEN", "from host");
