@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 KIT = Path(__file__).resolve().parent
-SDK = KIT.parents[1] / "lib" / "python"
+SDK = os.environ.get("SKEP_SDK", str(KIT.parents[1] / "lib" / "python"))
 PYTHON_WORKER = (sys.executable, KIT / "python_worker.py")
 WITH_THREADS = ("env", "SKEP_THREADS=4", *PYTHON_WORKER)
 ASYNC_WORKER = (sys.executable, KIT / "async_worker.py")

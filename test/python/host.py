@@ -12,6 +12,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+SDK = os.environ.get("SKEP_SDK", str(ROOT / "lib" / "python"))  # of the workers: with skep._loop in a build tree
 EVIL_WORKER = ROOT / "test" / "integration" / "evil_worker.py"
 TOKEN = "c0ffee"
 FRAME_LIMIT = 64 * 1024 * 1024
@@ -35,7 +36,7 @@ class Host:
     def __init__(self, command, stdio=False, env=()):
         environment = {
             **os.environ,
-            "PYTHONPATH": str(ROOT / "lib" / "python"),
+            "PYTHONPATH": SDK,
             "SKEP_PROTOCOL": "1",
             "SKEP_WORKER": "default/0#1",
             "SKEP_POOL": "default",

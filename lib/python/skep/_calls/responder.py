@@ -25,6 +25,28 @@ from .streams import ChunkSender, collect, drive
 DEFAULT_CONCURRENCY = 100
 
 
+class Outcome:
+    """What the function of a command has returned or raised, run by skep._loop."""
+
+    __slots__ = ("_value", "_error", "was_open")
+
+    def __init__(self, value: Any, error: Optional[BaseException], was_open: bool) -> None:
+        self._value = value
+        self._error = error
+        self.was_open = was_open  # the window, at the end of the function
+
+    def take(self) -> Any:
+        """Returns the value, or raises the error. Once only."""
+        value, self._value = self._value, None
+        error, self._error = self._error, None
+        try:
+            if error is not None:
+                raise error
+            return value
+        finally:
+            del error  # its traceback refers to this frame: a cycle
+
+
 class Work:
     """The commands of a worker, its health check, and how the script allows them to run."""
 
@@ -62,17 +84,24 @@ class Work:
         """
         return command.is_async or (command.wraps_async and not self.thread_safe)
 
-    def execute(self, call: Call, answers: Answers, send_chunk: Optional[Callable[[Any], None]] = None) -> Answer:
+    def execute(
+        self,
+        call: Call,
+        answers: Answers,
+        send_chunk: Optional[Callable[[Any], None]] = None,
+        outcome: Optional[Outcome] = None,
+    ) -> Answer:
         """Runs the command of a call, and returns the answer. Raises a CallError, or the error of user code.
 
         Passes the values that a command yields to `send_chunk`; without `send_chunk`, a list of the values is the answer.
+        With the outcome of a function that has run already, continues from there.
         """
-        command = self.accept(call)
+        command = self.accept(call) if outcome is None else self.commands[call.command]
         if command is None:
             check = self.health_check
             return health_answer(call, answers, check and check.run(lambda value: self._wait_for(value, call)))
         try:
-            value = command.function(**call.args)
+            value = command.function(**call.args) if outcome is None else outcome.take()
             if type(value) not in DATA:
                 value = self._resolve_value(value, call, command, send_chunk)
         except TypeError as error:
@@ -132,8 +161,10 @@ class Responder:
         self._host = host
         self._answers = Answers(host.limits)
 
-    def respond(self, call: Call) -> Answer:
+    def respond(self, call: Call, outcome: Optional[Outcome] = None) -> Answer:
         """Returns the answer to a call. The window of the call is open while user code runs.
+
+        With the outcome of a function that has run already, continues from there.
 
         Raises Terminate, and after SIGTERM SystemExit. Ends a forked child that returns from user code.
         """
@@ -141,9 +172,12 @@ class Responder:
         try:
             try:
                 # Converting the result, or the data of an error, runs user code too: to_dict() and the like.
-                window.open(call.id)
-                credit = call.credit
-                answer = self._work.execute(call, self._answers) if credit is None else self._stream(call, credit)
+                if outcome is None or outcome.was_open:
+                    window.open(call.id)
+                if call.credit is None:
+                    answer = self._work.execute(call, self._answers, outcome=outcome)
+                else:
+                    answer = self._stream(call, call.credit)
             except Error as error:
                 if host.is_gone:
                     exit_forked_child(error)

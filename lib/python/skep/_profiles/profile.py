@@ -1,17 +1,18 @@
 """Profiles: how a worker runs its calls, one at a time or several at once."""
 
 import threading
-from typing import Dict, List, Optional, Set, Tuple, Type
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple, Type
 
 from .._calls.call import Call, set_global_call
 from .._calls.command import HEALTH_CHECK
 from .._calls.interrupts import CallWindow, Interrupts
 from .._calls.pool_host import PoolHost
-from .._calls.responder import Responder, Work
+from .._calls.responder import Outcome, Responder, Work
 from .._process.exits import exit_without_host
 from .._wire.connection import Connection
 from .._wire.errors import Cancelled
 from .._wire.messages import Answer, Answers
+from .c_loop import find_loop, make_loop
 from .thread_checks import ThreadChecks
 
 
@@ -19,6 +20,7 @@ class Profile:
     """Receives calls and answers each of them once."""
 
     capacity = 1  # calls at once
+    loop = "python"  # what receives the calls; "c" is skep._loop
 
     def __init__(self, connection: Connection, work: Work, interrupts: Interrupts, host: PoolHost) -> None:
         self.in_flight = 0
@@ -44,10 +46,24 @@ class Profile:
 class ProcessProfile(Profile):
     """The profile of a worker with one call at a time, on the main thread."""
 
+    def __init__(self, connection: Connection, work: Work, interrupts: Interrupts, host: PoolHost) -> None:
+        super().__init__(connection, work, interrupts, host)
+        self._loop_module = find_loop(connection)
+        if self._loop_module is not None:
+            self.loop = "c"
+
     def serve(self) -> None:
         interrupts, receive = self._interrupts, self._connection.receive
         responder = Responder(self._work, self._host)
+        run_loop = self._make_run_loop()
         while not interrupts.is_stopping:
+            if run_loop is not None:
+                left_call = run_loop()
+                if left_call is not None:
+                    self._answer(left_call[0], responder, left_call[1])
+                if left_call is not None or interrupts.is_stopping:
+                    del left_call
+                    continue
             try:
                 interrupts.open()
                 frame = receive()
@@ -62,10 +78,19 @@ class ProcessProfile(Profile):
     def cancel(self, call_id: int) -> None:
         self._interrupts.cancel(call_id)
 
-    def _answer(self, call: Call, responder: Responder) -> None:
+    def _make_run_loop(self) -> Optional[Callable[[], Optional[Tuple[Call, Optional[Outcome]]]]]:
+        """Returns the function that serves calls in C up to one that is left to this profile; None without it."""
+        if self._loop_module is None:
+            return None
+        parts = self._connection, self._work, self._interrupts, self._host
+        run: Callable[[], Any] = make_loop(self._loop_module, *parts, vars(self)).run
+        return run
+
+    def _answer(self, call: Call, responder: Responder, outcome: Optional[Outcome] = None) -> None:
+        """Answers a call, or one whose function has run already."""
         self.in_flight = 1
         set_global_call(call)
-        answer = responder.respond(call)
+        answer = responder.respond(call, outcome)
         set_global_call(None)
         self.in_flight = 0
         if call.command != HEALTH_CHECK:

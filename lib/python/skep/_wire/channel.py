@@ -83,6 +83,7 @@ class Channel:
         self._receive_into = receive_into
         self._send_all = send_all
         self._send_parts = send_parts
+        # skep._loop uses these as well: the buffer, and the received bytes in it.
         self._view = _memory(_BUFFER_SIZE)
         self._start = self._end = 0
 

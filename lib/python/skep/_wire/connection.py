@@ -27,7 +27,7 @@ class Connection:
     """The channels to the host: `data` for calls and the worker's messages about calls, `control` for the rest.
 
     On the stdio transport both are one channel, and the listening thread puts the calls into `calls`; over sockets
-    `calls` is None.
+    `calls` is None, and `data_fd` is the socket of the data channel.
     """
 
     def __init__(
@@ -39,15 +39,18 @@ class Connection:
         stop_receiving: Callable[[], None],
         close: Callable[[], None],
         calls: "Optional[SimpleQueue[Optional[Frame]]]" = None,
+        data_fd: Optional[int] = None,
     ) -> None:
         self._is_used = False
         self.threads = os.environ.get("SKEP_THREADS", "1")  # read here: user code may change the environment later
         self.thread_checks = os.environ.get("SKEP_THREAD_CHECKS", "")
+        self.is_pure_python = os.environ.get("SKEP_PURE_PYTHON", "") not in ("", "0")
         self.token = token
         self.data = data
         self.control = control
         self.control_fd = control_fd
         self.calls = calls
+        self.data_fd = data_fd
         self.receive = data.receive if calls is None else cast(Callable[[], Optional[Frame]], calls.get)
         self.stop_receiving = stop_receiving  # makes a blocked receive() return None
         self.close = close
@@ -104,6 +107,7 @@ def _over_sockets(token: str) -> Connection:
         control.fileno(),
         functools.partial(data.shutdown, SHUT_RD),
         close,
+        data_fd=data.fileno(),
     )
 
 

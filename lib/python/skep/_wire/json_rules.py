@@ -207,6 +207,11 @@ class Rules:
         # A text of this length fits into the host's memory with any content.
         self._safe_length = (limits.tree_bytes - _ENVELOPE_BYTES) // MAX_MEMORY_PER_BYTE
 
+    @property
+    def clear_limits(self) -> Tuple[int, int]:
+        """The size of the text and the depth up to which is_clear() is true, big integers apart."""
+        return self._safe_length, self._depth
+
     def is_clear(self, text: bytes, depth: int, integers: bool) -> bool:
         """Returns true if a result with this plain_shape() keeps the rules by a quick check. False decides nothing."""
         return depth <= self._depth and len(text) <= self._safe_length and not (integers and may_have_big_integer(text))

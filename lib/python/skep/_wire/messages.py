@@ -22,6 +22,7 @@ _DATA = b',"data":'
 # The text before the value, with places for the call's id and for attachment_lengths().
 _RESULT = b'{"type":"result","id":%d%b,"value":'
 _CHUNK = b'{"type":"chunk","id":%d%b,"value":'
+_RESULT_OVERHEAD = 64  # bytes of the frame besides the value, at most
 
 # In a message with arrays, the first attachment begins at a multiple of so many bytes from the begin of the frame: then
 # the host can use large arrays in place.
@@ -41,7 +42,8 @@ class Answers:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._encoder = ResultEncoder(Rules(limits))
+        self._rules = Rules(limits)
+        self._encoder = ResultEncoder(self._rules)
         self._length_limit = min(limits.json_bytes, limits.frame_bytes - frame_length(()))
         self._unchecked_length = min(self._length_limit, _MANY_NUMBERS_TEXT)
         # The cost of a text in the host's memory is its bytes and little more.
@@ -50,6 +52,11 @@ class Answers:
     def result(self, call_id: int, command: str, value: Any) -> Answer:
         """Returns the answer with a result. Raises UnserializableResult or ResultTooLarge if the host refuses it."""
         return self._value(_RESULT, call_id, command, value)
+
+    def unchecked_result(self) -> Tuple[int, int]:
+        """Returns the size and the depth up to which a result of plain types without big integers needs no check."""
+        size, depth = self._rules.clear_limits
+        return min(size, self._unchecked_length - _RESULT_OVERHEAD), depth
 
     def chunk(self, call_id: int, command: str, value: Any) -> Answer:
         """Returns the message with a value that a command has yielded. Raises the errors of result()."""
