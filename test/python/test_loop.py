@@ -1,0 +1,195 @@
+"""The loop in C does what the loop in Python does."""
+
+import os
+import signal
+import unittest
+from collections import OrderedDict
+
+import skep
+from host import HostCase, frame
+from loop_sides import _loop, commands_of, differences
+from skep._wire.protocol import Limits
+
+CALLS = 100_000
+
+
+def echo(value):
+    return value
+
+
+def who():
+    call = skep.current()
+    return [call.id, call.session, call.correlation_id, call.metadata, call.remaining is not None, call.cancelled()]
+
+
+def fail(kind):
+    raise {"error": skep.Error("code", "text", [1]), "value": ValueError("bad"), "exit": SystemExit(2)}[kind]
+
+
+def any_of(**keywords):
+    return sorted(keywords)
+
+
+def numbers():
+    yield 1
+    yield 2
+
+
+def cancelled():
+    skep.current().host.worker.interrupts.cancel(skep.current().id)
+    return "goes on"
+
+
+def unwinding():
+    """Returns in spite of SIGTERM."""
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return "goes on"
+    except BaseException:
+        return "ends"
+
+
+def report():
+    skep.progress(0.5, "half")
+    return "reported"
+
+
+def keep():
+    """A result that outlives the call."""
+    return OrderedDict(a=1)
+
+
+COMMANDS = commands_of(echo, who, fail, any_of, numbers, cancelled, unwinding, report, keep, round=round)
+
+
+def calls(*messages):
+    """The frames of calls, numbered from 1. A message is a command, its arguments, and other members."""
+    parts = []
+    for number, (command, args, *more) in enumerate(messages, 1):
+        parts.append(frame({"type": "call", "id": number, "command": command, "args": args, **(more[0] if more else {})}))
+    return b"".join(parts)
+
+
+@unittest.skipIf(_loop is None, "skep._loop is not there")
+class Sides(unittest.TestCase):
+    maxDiff = None
+
+    def check_same(self, data, **options):
+        self.assertEqual(differences(COMMANDS, data, **options), [])
+
+    def test_values(self):
+        values = ["ü\u20ac\U0001f600\n\x01\x7f", -(2**63), 2**64 - 1, 1e16, 1e-7, 0.1, [], {}, [{"a": [None, True]}], "x" * 5000]
+        self.check_same(calls(*(("echo", {"value": value}) for value in values)))
+
+    def test_values_that_are_left_to_python(self):
+        deep = []
+        for _ in range(150):
+            deep = [deep]
+        values = [2**64, float("nan"), "\ud800", deep, 10**400, {"$attachment": 0}, list(range(150_000))]
+        for value in values:
+            self.check_same(calls(("echo", {"value": value}), ("echo", {"value": 1})))
+        self.check_same(calls(("keep", {}), ("numbers", {}), ("numbers", {}, {"stream": {"chunks": 9, "bytes": 999}})))
+
+    def test_what_a_call_sees_of_itself(self):
+        more = {"session": "s", "correlation_id": "c", "metadata": {"k": "v"}, "deadline_ms": 10**6, "sent_ms": 1}
+        self.check_same(calls(("who", {}), ("who", {}, more), ("who", {}, {"deadline_ms": 0})))
+
+    def test_errors(self):
+        self.check_same(calls(*(("fail", {"kind": kind}) for kind in ("error", "value", "exit", "none"))))
+
+    def test_arguments_that_do_not_fit(self):
+        self.check_same(calls(("echo", {}), ("echo", {"value": 1, "more": 2}), ("who", {"x": 1}), ("any_of", {"ü": 1, "a": 2})))
+        self.check_same(calls(("nothing", {}), ("skep.health_check", {}), ("echo", {"value": 1})))
+
+    def test_interrupts(self):
+        self.check_same(calls(("cancelled", {}), ("echo", {"value": 1})))
+        self.check_same(calls(("unwinding", {}), ("echo", {"value": 1})))
+
+    def test_progress(self):
+        self.check_same(calls(("report", {}), ("report", {})))
+
+    def test_limits(self):
+        for limits in (Limits(200), Limits(2000, 150), Limits(2000, 2000, 4), Limits(2000, 2000, 9, 1100), Limits(2000, 2000, 9, 50)):
+            values = ["x" * 90, "x" * 120, "x" * 150, [[]], [[[]]], [1, 2, 3], "x"]
+            self.check_same(calls(*(("echo", {"value": value}) for value in values)), limits=limits)
+
+    def test_frames_in_small_buffers(self):
+        data = calls(*(("echo", {"value": "x" * size}) for size in (0, 500, 1000, 0, 5000, 3, 3, 300)))
+        for size in (64, 700, 4096):
+            self.check_same(data, buffer_size=size)
+
+    def test_frames_that_break_the_protocol(self):
+        good = frame({"type": "call", "id": 1, "command": "echo", "args": {"value": 1}})
+        for bad in (b"\xff" * 8, b"\0\0\0\4\0\0\0\5", good.replace(b'"id"', b'"ix"'), good.replace(b"1}", b"01}"), good[:-1]):
+            self.check_same(good + bad)
+
+    def test_attachments(self):
+        message = {"type": "call", "id": 1, "command": "echo", "args": {"value": 1}}
+        self.check_same(frame(message, [b"abc"]) + frame({**message, "id": 2}) + frame({**message, "attachments": []}))
+
+
+MEASURING = """
+import gc, sys
+
+@worker.command
+def echo(value): return value
+
+@worker.command
+def left_to_python(value): return {str(value)}
+
+@worker.command
+def fails(value): raise ValueError(value)
+
+@worker.command
+def blocks():
+    gc.collect()
+    with open("/proc/self/statm") as file:
+        return [sys.getallocatedblocks(), int(file.read().split()[1])]
+"""
+
+
+@unittest.skipIf(_loop is None, "skep._loop is not there")
+class Processes(HostCase):
+    def call_often(self, host, command, count):
+        """Makes a call so many times, a hundred at once."""
+        data = b"".join(
+            frame({"type": "call", "id": n, "command": command, "args": {"value": {"ü": ["text", 2**40 + n, 2.5]}}})
+            for n in range(1, 101)
+        )
+        for _ in range(count // 100):
+            host.data.sendall(data)
+            for _ in range(100):
+                host.receive()
+
+    def test_calls_leave_nothing_behind(self):
+        host = self.start(MEASURING)
+        commands = {"echo": CALLS, "left_to_python": CALLS // 20, "fails": CALLS // 20}
+        for command in commands:
+            self.call_often(host, command, 2000)
+        blocks, pages = host.call("blocks")
+        for command, count in commands.items():
+            self.call_often(host, command, count)
+        blocks_after, pages_after = host.call("blocks")
+        self.assertLess(blocks_after - blocks, 1000)
+        self.assertLess(pages_after - pages, 256)
+
+    def test_a_worker_is_stopped_while_it_waits_and_while_it_works(self):
+        source = "@worker.command\ndef sleep():\n    import time\n    time.sleep(100)\n@worker.command\ndef echo(value): return value"
+        for is_busy in (False, True):
+            host = self.start(source)
+            self.assertEqual(host.call("echo", {"value": 1}), 1)
+            if is_busy:
+                host.send_call("sleep")
+                host.until_busy()
+            host.signal(signal.SIGTERM)
+            self.assertEqual(host.finish()[0], 0)
+
+    def test_a_full_socket_delays_the_answer_alone(self):
+        host = self.start("@worker.command\ndef text(size): return 'x' * size")
+        ids = [host.send_call("text", {"size": 100_000}) for _ in range(8)]
+        self.assertEqual(host.ping()["type"], "pong")
+        self.assertEqual([host.receive()["id"] for _ in ids], ids)
+
+
+if __name__ == "__main__":
+    unittest.main()
