@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import socket
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -26,6 +27,8 @@ from skep._wire.protocol import DEFAULT_LIMITS
 try:
     from skep import _loop
 except ImportError:
+    _loop = None
+if sys.version_info < (3, 10):  # it may load, but is not used
     _loop = None
 
 

@@ -1,6 +1,7 @@
 """The loop in C, skep._loop, for plain commands one at a time. Optional: ProcessProfile does the same without it."""
 
 import importlib
+import sys
 import time
 from typing import Any, Dict, Optional
 
@@ -13,10 +14,12 @@ from .._wire.connection import Connection
 from .._wire.json_text import orjson
 from .._wire.messages import Answers
 
+_OLDEST_PYTHON = (3, 10)  # whose stable ABI the module uses
+
 
 def find_loop(connection: Connection) -> Any:
     """Returns the module skep._loop if it is installed, switched on, and can serve the connection; else None."""
-    if connection.is_pure_python or connection.data_fd is None:
+    if connection.is_pure_python or connection.data_fd is None or sys.version_info < _OLDEST_PYTHON:
         return None
     try:
         return importlib.import_module("skep._loop")  # no import statement: type checkers need not find it
