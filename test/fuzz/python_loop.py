@@ -147,10 +147,14 @@ def dice_and_worker():
     return worker.dice, worker
 
 
+SLOTS = [name for name in skep.Call.__slots__ if name not in ("host", "window", "deadline", "attached")]
+
+
 def note(*facts):
     """Records what a command can see."""
     call, (_, worker) = skep.current(), dice_and_worker()
     facts += (call.id, call.command, call.args, call.session, call.correlation_id, call.metadata, call.deadline is None)
+    facts += tuple(getattr(call, name) for name in SLOTS)
     facts += (b"".join(call.attachments), call.is_over, call.cancelled(), worker.profile.in_flight)
     worker.log.append(repr(facts))
 

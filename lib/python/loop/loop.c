@@ -9,6 +9,7 @@
 // use it as well. The loop holds the GIL except while it waits, so that no other code sees a step half done.
 
 #include "answer.h"
+#include "call.h"
 #include "frames.h"
 
 /// Returns true if the function of a command accepts arguments of these names, as Command.check().
@@ -157,8 +158,7 @@ static PyObject* take_call(loop_object* self, size_t frame_size) {
         Py_RETURN_NONE;
     }
     drop_frame(self, frame_size);
-    PyObject* const call = PyObject_CallFunctionObjArgs(self->call_type, message, self->no_arguments,
-                                                        self->host, self->window, NULL);
+    PyObject* const call = make_call(self, message);
     Py_DECREF(message);
     return call;
 }

@@ -18,24 +18,33 @@ enum { header_size = 8, length_size = 4 };
     X(_is_open)                                                                                              \
     X(_is_terminated)                                                                                        \
     X(_last_finished_id)                                                                                     \
+    X(_message)                                                                                              \
     X(_parameter_names)                                                                                      \
     X(_required_names)                                                                                       \
     X(_start)                                                                                                \
     X(_takes_any)                                                                                            \
     X(_view)                                                                                                 \
+    X(args)                                                                                                  \
+    X(attached)                                                                                              \
     X(attachments)                                                                                           \
     X(command)                                                                                               \
-    X(args)                                                                                                  \
     X(completed)                                                                                             \
     X(credit)                                                                                                \
     X(deadline)                                                                                              \
+    X(deadline_ms)                                                                                           \
     X(function)                                                                                              \
+    X(host)                                                                                                  \
     X(id)                                                                                                    \
     X(in_flight)                                                                                             \
     X(is_gone)                                                                                               \
     X(is_over)                                                                                               \
     X(is_stopping)                                                                                           \
-    X(obj)
+    X(obj)                                                                                                   \
+    X(sent_ms)                                                                                               \
+    X(stream)                                                                                                \
+    X(type)                                                                                                  \
+    X(welcome_time)                                                                                          \
+    X(window)
 
 #define FIELD(name) PyObject* name;
 typedef struct {
