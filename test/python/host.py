@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SDK = os.environ.get("SKEP_SDK", str(ROOT / "lib" / "python"))  # of the workers: with skep._loop in a build tree
+LOOP = "python" if os.environ.get("SKEP_PURE_PYTHON") or not Path(SDK, "skep", "_loop.abi3.so").exists() else "c"
 EVIL_WORKER = ROOT / "test" / "integration" / "evil_worker.py"
 TOKEN = "c0ffee"
 FRAME_LIMIT = 64 * 1024 * 1024

@@ -9,7 +9,7 @@ import time
 import unittest
 from pathlib import Path
 
-from host import ROOT, TIMEOUT, TOKEN, HostCase, frame
+from host import LOOP, ROOT, TIMEOUT, TOKEN, HostCase, frame
 
 ECHO = """
 @worker.command
@@ -35,6 +35,7 @@ class Handshake(HostCase):
                 "commands": ["echo"],
                 "health_check": "skep.health_check",
                 "own_health_check": False,
+                "loop": LOOP,
                 "stack_signal": signal.SIGUSR2,
             },
         )

@@ -22,6 +22,15 @@ def who():
     return [call.id, call.session, call.correlation_id, call.metadata, call.remaining is not None, call.cancelled()]
 
 
+def slots():
+    """Records the whole of the running call."""
+    call = skep.current()
+    names = [name for name in skep.Call.__slots__ if name not in ("host", "window", "deadline")]
+    call.host.worker.log.append([(name, getattr(call, name, "missing")) for name in names])
+    assert call.window is call.host.worker.interrupts
+    return round(call.remaining or 0)
+
+
 def fail(kind):
     raise {"error": skep.Error("code", "text", [1]), "value": ValueError("bad"), "exit": SystemExit(2)}[kind]
 
@@ -59,7 +68,7 @@ def keep():
     return OrderedDict(a=1)
 
 
-COMMANDS = commands_of(echo, who, fail, any_of, numbers, cancelled, unwinding, report, keep, round=round)
+COMMANDS = commands_of(echo, who, slots, fail, any_of, numbers, cancelled, unwinding, report, keep, round=round)
 
 
 def calls(*messages):
@@ -93,6 +102,18 @@ class Sides(unittest.TestCase):
     def test_what_a_call_sees_of_itself(self):
         more = {"session": "s", "correlation_id": "c", "metadata": {"k": "v"}, "deadline_ms": 10**6, "sent_ms": 1}
         self.check_same(calls(("who", {}), ("who", {}, more), ("who", {}, {"deadline_ms": 0})))
+
+    def test_a_call_is_made_as_by_its_constructor(self):
+        times = [1e6, 10**6, -1, 0.5, True, None, "1", 2**60, 10**400]
+        for more in [{}, {"metadata": {}}, *({"deadline_ms": time} for time in times)]:
+            self.check_same(calls(("slots", {}, more)))
+        for time in times:
+            self.check_same(calls(("slots", {}, {"deadline_ms": 10**6, "sent_ms": time})))
+        for key, value in (("type", "Call"), ("type", ["call"]), ("id", True), ("id", 1.0), ("command", None), ("args", [])):
+            message = {"type": "call", "id": 1, "command": "slots", "args": {}, key: value}
+            self.check_same(frame(message))
+            del message[key]
+            self.check_same(frame(message))
 
     def test_errors(self):
         self.check_same(calls(*(("fail", {"kind": kind}) for kind in ("error", "value", "exit", "none"))))
@@ -172,6 +193,20 @@ class Processes(HostCase):
         blocks_after, pages_after = host.call("blocks")
         self.assertLess(blocks_after - blocks, 1000)
         self.assertLess(pages_after - pages, 256)
+
+    def test_the_hello_names_the_loop(self):
+        threads = "worker = skep.Worker(thread_safe=True)"
+        for loop, source, options in (
+            ("c", "", {}),
+            ("python", "", {"env": {"SKEP_PURE_PYTHON": "1"}}),
+            ("c", "", {"env": {"SKEP_PURE_PYTHON": "0"}}),
+            ("python", "", {"stdio": True}),
+            ("python", threads, {"env": {"SKEP_THREADS": "2"}}),
+            ("python", "@worker.command\nasync def wait(): pass", {}),
+        ):
+            with self.subTest(source=source, **options):
+                host = self.start(source, ready=False, **options)
+                self.assertEqual(host.handshake()["loop"], loop)
 
     def test_a_worker_is_stopped_while_it_waits_and_while_it_works(self):
         source = "@worker.command\ndef sleep():\n    import time\n    time.sleep(100)\n@worker.command\ndef echo(value): return value"

@@ -63,6 +63,7 @@ class Referee:
         field(frame, "token", lambda value: is_text(value) and value == (self._token or value))
         field(frame, "pid", is_id)
         field(frame, "sdk", is_text, optional=True)
+        field(frame, "loop", lambda value: is_text(value) and len(value.encode()) <= 256, optional=True)
         field(frame, "capacity", is_id, optional=True)
         field(frame, "control", lambda value: type(value) is bool, optional=True)
         field(frame, "commands", lambda value: type(value) is list and all(map(is_text, value)), optional=True)

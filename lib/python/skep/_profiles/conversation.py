@@ -144,6 +144,7 @@ class Conversation:
             "commands": _fitting_names(self._work.commands),
             "health_check": HEALTH_CHECK,
             "own_health_check": self._work.health_check is not None,
+            "loop": self._profile.loop,
         }
         stack_signal = dump_on_signal()
         if stack_signal is not None:
