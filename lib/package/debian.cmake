@@ -47,7 +47,9 @@ set(CPACK_COMPONENT_SKEP_PYTHON_DESCRIPTION
  What a worker script imports; programs that use the library find it by themselves.")
 set(CPACK_DEBIAN_SKEP_PYTHON_PACKAGE_NAME python3-skep)
 set(CPACK_DEBIAN_SKEP_PYTHON_PACKAGE_SECTION python)
-set(CPACK_DEBIAN_SKEP_PYTHON_PACKAGE_ARCHITECTURE all)
+if(NOT TARGET skep_python_loop)
+  set(CPACK_DEBIAN_SKEP_PYTHON_PACKAGE_ARCHITECTURE all)
+endif()
 set(CPACK_DEBIAN_SKEP_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.8)")
 
 # So that `python3 -c "import skep"` works without a pool; pools use the folder that it points to.

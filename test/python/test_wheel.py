@@ -1,4 +1,4 @@
-"""The wheel: it builds without a package index, and what is in it works where it is installed."""
+"""The wheel: it builds without a package index, with and without a compiler, and works where it is installed."""
 
 import importlib.util
 import os
@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import unittest
 import zipfile
@@ -33,9 +34,10 @@ def missing_tool():
     return "wheel is not installed" if major < 71 and importlib.util.find_spec("wheel") is None else None
 
 
-def run_python(code, *arguments, cwd):
+def run_python(code, *arguments, cwd, env=()):
     """Runs Python in a folder, without a way to the package in the checkout; returns what it prints."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    environment.update(env)
     process = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
         cwd=cwd,
@@ -48,7 +50,11 @@ def run_python(code, *arguments, cwd):
     return output
 
 
-class Wheel(unittest.TestCase):
+class WheelCase(unittest.TestCase):
+    """Builds a wheel in an environment, for the tests of a subclass."""
+
+    environment = {}
+
     @classmethod
     def setUpClass(cls):
         missing = missing_tool()
@@ -61,7 +67,7 @@ class Wheel(unittest.TestCase):
         shutil.copytree(SDK, cls.folder / "copy")
         shutil.copy(ROOT / "LICENSE", cls.folder / "copy")
         (cls.folder / "wheel").mkdir()
-        cls.output = run_python(BUILD, cls.folder / "wheel", cwd=cls.folder / "copy")
+        cls.output = run_python(BUILD, cls.folder / "wheel", cwd=cls.folder / "copy", env=cls.environment)
         (cls.path,) = (cls.folder / "wheel").iterdir()
         cls.wheel = zipfile.ZipFile(cls.path)
         cls.addClassCleanup(cls.wheel.close)
@@ -69,6 +75,21 @@ class Wheel(unittest.TestCase):
     def info(self, name):
         """The text of a file about the wheel."""
         return self.wheel.read(f"skep-{skep.__version__}.dist-info/{name}").decode()
+
+    def names(self):
+        """The files of the package."""
+        about = f"skep-{skep.__version__}.dist-info/"
+        return sorted(name for name in self.wheel.namelist() if not name.startswith(about))
+
+    def sources(self):
+        files = (path for path in (SDK / "skep").rglob("*") if path.is_file() and path.parent.name != "__pycache__")
+        return sorted(str(path.relative_to(SDK)) for path in files)
+
+
+class PureWheel(WheelCase):
+    """The wheel of a machine without a compiler."""
+
+    environment = {"CC": "/nowhere/cc"}
 
     def test_its_version_is_that_of_the_project(self):
         project = re.search(r"project\(skep VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())
@@ -83,12 +104,8 @@ class Wheel(unittest.TestCase):
         self.assertFalse([line for line in said if line.startswith("Requires-Dist")])
 
     def test_the_package_is_all_that_is_in_it(self):
-        about = f"skep-{skep.__version__}.dist-info/"
-        names = [name for name in self.wheel.namelist() if not name.startswith(about)]
-        files = (path for path in (SDK / "skep").rglob("*") if path.is_file() and path.parent.name != "__pycache__")
-        expected = [str(path.relative_to(SDK)) for path in files]
-        self.assertEqual(sorted(names), sorted(expected))
-        self.assertIn("skep/py.typed", names)
+        self.assertEqual(self.names(), self.sources())
+        self.assertIn("skep/py.typed", self.names())
         licences = [name for name in self.wheel.namelist() if name.endswith("/LICENSE")]
         self.assertEqual([self.wheel.read(name) for name in licences], [(ROOT / "LICENSE").read_bytes()])
 
@@ -101,6 +118,25 @@ class Wheel(unittest.TestCase):
         module = target / "skep" / "__init__.py"
         self.assertEqual(run_python(INSTALLED, cwd=target), f"{module} {skep.__version__}\n")
         self.assertEqual(run_python(COMMAND_LINE, "--version", cwd=target), f"skep {skep.__version__}\n")
+
+
+HAS_HEADERS = (Path(sysconfig.get_path("include")) / "Python.h").exists() and shutil.which("cc") is not None
+
+
+@unittest.skipUnless(HAS_HEADERS, "neither compiler nor headers of this Python; test/install-dependencies installs them")
+@unittest.skipIf(sys.version_info < (3, 10), "Python 3.8 and 3.9 have no stable ABI with all that the module needs")
+class WheelWithModule(WheelCase):
+    def test_its_name_says_where_it_loads(self):
+        self.assertRegex(self.path.name, f"^skep-{skep.__version__}-cp310-abi3-linux_.*\\.whl$")
+
+    def test_the_module_is_all_that_it_has_more(self):
+        self.assertEqual(self.names(), sorted([*self.sources(), "skep/_loop.abi3.so"]))
+
+    def test_it_works_where_it_is_unpacked(self):
+        target = self.folder / "target"
+        self.wheel.extractall(target)
+        found = run_python("from skep import _loop; print(_loop.__file__)", cwd=target)
+        self.assertEqual(found, f"{target / 'skep' / '_loop.abi3.so'}\n")
 
 
 if __name__ == "__main__":
