@@ -85,6 +85,9 @@ struct worker_status {
     std::optional<duration> held_for; ///< vacant slot: time until the next start, after failures or a crash
     std::string last_failure; ///< reason why the slot's previous worker was lost; empty if no worker was lost
     std::optional<probe_result> last_probe; ///< last health probe, if any
+    /// Code that receives the calls of a Python worker: "c" for `skep._loop`, otherwise "python". Empty for
+    /// other workers, and before the greeting.
+    std::string loop;
 };
 
 /// Totals since the construction of the pool.

@@ -10,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include <ostream>
+#include <string_view>
 #include <vector>
 
 namespace skep {
@@ -26,37 +27,54 @@ pool_config with_one_worker(pool_config config) {
     return config;
 }
 
-asio::awaitable<void> try_worker(pool& target) {
+/// What the check of a worker has found.
+struct finding {
+    std::exception_ptr problem;
+    std::string loop; ///< of the worker: see worker_status
+};
+
+asio::awaitable<void> try_worker(pool& target, finding& outcome) {
     co_await target.start();
     co_await target.execute(request("skep.health_check"));
+    const auto status = co_await target.status();
+    outcome.loop = status.workers.empty() ? std::string() : status.workers.front().loop;
 }
 
-asio::awaitable<void> try_and_end(pool& target, std::exception_ptr& problem) {
+asio::awaitable<void> try_and_end(pool& target, finding& outcome) {
     try {
-        co_await try_worker(target);
+        co_await try_worker(target, outcome);
     } catch (...) {
-        problem = std::current_exception();
+        outcome.problem = std::current_exception();
     }
     co_await target.shutdown();
 }
 
+/// Says whether a Python worker has skep._loop.
+std::string_view remark_on(std::string_view loop) {
+    if (loop == "c") {
+        return "; its interpreter has the loop in C";
+    }
+    return loop == "python" ? "; it serves its calls in pure Python" : "";
+}
+
 bool check_pool(pool_config config, std::ostream& out) {
     const auto name = config.name;
-    std::exception_ptr problem;
+    finding found;
     asio::io_context context(1);
     try {
         pool tried(context, with_one_worker(std::move(config)));
-        asio::co_spawn(context, try_and_end(tried, problem),
-                       [&](std::exception_ptr failure) { problem = problem ? problem : failure; });
+        asio::co_spawn(context, try_and_end(tried, found), [&](std::exception_ptr failure) {
+            found.problem = found.problem ? found.problem : failure;
+        });
         context.run();
-        if (problem) {
-            std::rethrow_exception(problem);
+        if (found.problem) {
+            std::rethrow_exception(found.problem);
         }
     } catch (const std::exception& failure) {
         out << "pool " << name << ": " << failure.what() << '\n';
         return false;
     }
-    out << "pool " << name << ": ok, a worker came up and is well\n";
+    out << "pool " << name << ": ok, a worker came up and is well" << remark_on(found.loop) << '\n';
     return true;
 }
 

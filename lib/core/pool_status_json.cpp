@@ -99,6 +99,9 @@ json::object to_json(const worker_status& worker) {
     if (worker.last_probe) {
         result["last_probe"] = to_json(*worker.last_probe);
     }
+    if (!worker.loop.empty()) {
+        result["loop"] = worker.loop;
+    }
     return result;
 }
 

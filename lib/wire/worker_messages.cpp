@@ -60,6 +60,10 @@ hello_message to_hello(const members& fields) {
         }
         hello.stack_signal = static_cast<int>(number);
     }
+    hello.loop = fields.text_or_empty("loop");
+    if (hello.loop.size() > longest_name) {
+        fields.refuse("loop", "is too long a name");
+    }
     return hello;
 }
 

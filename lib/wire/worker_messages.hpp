@@ -57,6 +57,7 @@ struct hello_message {
     std::string health_check;     ///< the command that probes the worker; empty if none
     bool own_health_check = true; ///< the command checks more than whether the worker answers
     int stack_signal = 0;         ///< the signal that prints the stacks to stderr; 0 = none
+    std::string loop;             ///< what receives its calls, such as "c"; empty if unknown
 };
 struct ready_message {};
 struct result_message {

@@ -275,6 +275,7 @@ void worker::on_hello(hello_message& hello) {
     core_.life.greeted(is_our_process ? hello.stack_signal : 0);
     recycling_.measure(hello.pid);
     health_.introduce(hello);
+    loop_ = std::move(hello.loop);
     const auto capacity = calls_.open(hello.capacity);
     append_welcome(core_.link->control().outbox().text(),
                    {core_.id, core_.config.heartbeat, core_.config.limits, capacity, calls_.correlation(),

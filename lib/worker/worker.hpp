@@ -67,6 +67,9 @@ public:
     }
     std::uint64_t follows() const noexcept { return origin_.predecessor; }
 
+    /// The code that receives the worker's calls, as its hello names it.
+    const std::string& loop() const noexcept { return loop_; }
+
     // Parts of the worker.
     const worker_life& life() const noexcept { return core_.life; }
     health_check& health() noexcept { return health_; }
@@ -166,6 +169,7 @@ private:
     answer_intake answers_;
     const boost::intrusive_ptr<served_sessions> served_;
     std::string stacks_;
+    std::string loop_;   ///< of the hello
     latch wake_;         ///< wakes live() after an event
     task_group tasks_;   ///< the launch, the process and its channels
     task_group service_; ///< the watches of a worker in service

@@ -103,6 +103,9 @@ json::object fake_worker::hello(std::size_t capacity) const {
     if (stack_signal != 0) {
         message["stack_signal"] = stack_signal;
     }
+    if (!loop.empty()) {
+        message["loop"] = loop;
+    }
     return message;
 }
 

@@ -46,6 +46,7 @@ public:
     bool has_health_check = false;
     bool only_answers = false; ///< which is all its health check shows
     int stack_signal = 0;
+    std::string loop;
     std::uint64_t resident = 1u << 20;
     bool is_measurable = true;
     bool has_company = false; ///< others of its group, who have its channels open, and do not end with it

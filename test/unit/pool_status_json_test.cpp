@@ -53,6 +53,21 @@ BOOST_AUTO_TEST_CASE(leaves_out_what_workers_print) {
     BOOST_TEST(!contains(text, "hunter2"), text);
 }
 
+BOOST_AUTO_TEST_CASE(names_the_loop_of_a_worker_that_has_named_it) {
+    manual_pool pool(fake_config(2));
+    pool.runtime().on_start = [names = std::vector<std::string>{"", "c"}](fake_worker& worker) mutable {
+        worker.loop = names.back();
+        names.pop_back();
+        worker.shake_hands();
+    };
+    pool.start();
+    const auto status = pool.status();
+    BOOST_TEST(status.workers.at(0).loop == "c");
+    const auto workers = to_json(status).at("workers").as_array();
+    BOOST_TEST(workers.at(0).at("loop") == "c");
+    BOOST_TEST(!workers.at(1).as_object().contains("loop"));
+}
+
 BOOST_AUTO_TEST_CASE(of_a_pool_that_was_not_started) {
     manual_pool pool(fake_config(1));
     const auto json = to_json(pool.status());

@@ -76,7 +76,8 @@ const std::vector<sample>& samples() {
           {"sdk", "python 0.1"},
           {"capacity", 2},
           {"control", true},
-          {"commands", {"echo", "add"}}},
+          {"commands", {"echo", "add"}},
+          {"loop", "c"}},
          {"protocol", "pid"},
          {"token"}},
         {"ready", {{"type", "ready"}}, {}, {}},
@@ -123,6 +124,7 @@ BOOST_AUTO_TEST_CASE(hello) {
     BOOST_TEST(hello.pid == 4711);
     BOOST_TEST(hello.sdk == "python 0.1");
     BOOST_TEST(hello.capacity == 2u);
+    BOOST_TEST(hello.loop == "c");
     BOOST_TEST(hello.commands == (std::vector<std::string>{"echo", "add"}), boost::test_tools::per_element());
 }
 
@@ -130,6 +132,7 @@ BOOST_AUTO_TEST_CASE(hello_with_the_least_it_must_say) {
     const auto hello = decode_as<hello_message>(R"({"type":"hello","protocol":1,"token":"","pid":1})");
     BOOST_TEST(hello.token.empty());
     BOOST_TEST(hello.sdk.empty());
+    BOOST_TEST(hello.loop.empty());
     BOOST_TEST(hello.capacity == 1u);
     BOOST_TEST(hello.commands.empty());
 }
@@ -141,6 +144,8 @@ BOOST_AUTO_TEST_CASE(hello_with_odd_optional_members) {
         BOOST_TEST(contains(complaint(with(hello, "capacity", bad)), "capacity"));
     }
     BOOST_TEST(contains(complaint(with(hello, "sdk", 1)), "sdk"));
+    BOOST_TEST(contains(complaint(with(hello, "loop", 1)), "loop"));
+    BOOST_TEST(contains(complaint(with(hello, "loop", json::value(std::string(257, 'x')))), "loop"));
     for (const auto& bad : {json::value("echo"), json::value(json::object()), json::value(json::array{1}),
                             json::value(json::array{"echo", nullptr})}) {
         BOOST_TEST(contains(complaint(with(hello, "commands", bad)), "commands"));

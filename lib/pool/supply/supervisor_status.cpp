@@ -60,6 +60,7 @@ worker_status status_of(const worker& subject, moment now) {
         }
     });
     result.last_probe = subject.health().last();
+    result.loop = subject.loop();
     if (const auto due = subject.recycling().due(); due != time_point::max()) {
         result.recycle_in = std::max(duration::zero(), duration(due - now.now));
     }
