@@ -21,13 +21,13 @@ struct threads {
     std::size_t count; ///< 1..1024
 };
 
-/// Execution contexts with one thread each: a service uses several cores, and each coroutine stays on one
-/// thread. An io_context that several threads run moves the work of a pool from thread to thread, and wakes a
-/// thread each time.
+/// Execution contexts with one thread each: a service uses several cores, and during a run each coroutine
+/// stays on one thread. An io_context that several threads run moves the work of a pool from thread to
+/// thread, and wakes a thread each time.
 ///
 ///     skep::context_group contexts(skep::threads(4));
 ///     skep::pool workers(contexts.first(), config);
-///     boost::asio::co_spawn(contexts.next(), serve(workers), on_end);
+///     boost::asio::co_spawn(contexts.first(), live(workers), on_end); // live() starts the pool
 ///     contexts.run(); // until contexts.stop()
 ///
 /// Thread safety: next(), first(), size() and stop() may be called from any thread; the other functions from
@@ -40,7 +40,8 @@ public:
     /// Throws error(errc::invalid_config) if the number of threads is out of range.
     explicit context_group(threads number, wait_mode wait = wait_mode::adaptive);
 
-    /// Destroys the contexts, the first one last. No thread may be in run() or run_for().
+    /// Ends pools and coroutines of all contexts, the first context first, and then destroys the contexts. No
+    /// thread may be in run() or run_for().
     ~context_group();
 
     context_group(const context_group&) = delete;

@@ -33,7 +33,6 @@
 
 namespace skep {
 
-class own_thread;
 class pool_core;
 
 /// A completion token that does not convert to Other. Distinguishes suspend(token) from suspend(worker_id).
@@ -46,8 +45,7 @@ concept token_beside = !std::convertible_to<Token, Other>;
 /// follows the token. An operation without a token returns an awaitable for co_await. The signature is
 /// void(std::exception_ptr, T), or void(std::exception_ptr) for an operation without a result; with
 /// as_result, the signature is void(result<T>). T is the value type of the awaitable.
-/// Executor: the pool runs on its own strand over the given executor, or, with pool_thread::own, on a thread
-/// of its own. A handler runs on its associated
+/// Executor: the pool runs on its own strand over the given executor. A handler runs on its associated
 /// executor, by default get_executor(). A coroutine resumes on its own executor. A handler never runs within
 /// the initiating function.
 /// Allocator: a handler is stored in memory from its associated allocator. The handler of a coroutine is
@@ -73,9 +71,8 @@ concept token_beside = !std::convertible_to<Token, Other>;
 /// fork() or daemon().
 class SKEP_API pool : public call_interface {
 public:
-    /// Validates `config`; starts no worker. With pool_thread::own, starts the thread of the pool.
-    /// Throws error(errc::invalid_config) with field, value and rule; std::system_error if the thread could
-    /// not be started.
+    /// Validates `config`; starts nothing.
+    /// Throws error(errc::invalid_config) with field, value and rule.
     pool(boost::asio::any_io_executor executor, pool_config config);
 
     /// Constructs a pool on the executor of an execution context, such as an io_context.
@@ -92,10 +89,6 @@ public:
     /// pool's context is destroyed before the pool, the destructor of the context ends the pool's processes
     /// and threads. It blocks for at most two seconds for each process that does not end. Coroutines that
     /// wait for the pool are then destroyed with their own context, without being resumed.
-    ///
-    /// A pool with a thread of its own ends that thread. The destructor then blocks until the workers have
-    /// ended, as the destructor of a context does, and must not run on that thread; leases and streams must
-    /// be destroyed before the pool.
     ~pool() override;
 
     pool(pool&&) noexcept;
@@ -413,10 +406,10 @@ public:
     }
 
 private:
-    friend pool make_pool(std::shared_ptr<pool_core> core, std::unique_ptr<own_thread> thread);
+    friend pool make_pool(std::shared_ptr<pool_core> core);
     friend class pool_manager;
 
-    pool(std::shared_ptr<pool_core> core, std::unique_ptr<own_thread> thread);
+    explicit pool(std::shared_ptr<pool_core> core) : core_(std::move(core)) {}
 
     template <class T, class CompletionToken, class... Params, class... Args>
     auto begin(void (*operation)(const std::shared_ptr<pool_core>&, completion<T>&&, Params...),
@@ -429,7 +422,6 @@ private:
                                    std::move(args)...);
     }
 
-    std::unique_ptr<own_thread> thread_; ///< null: the pool runs on the executor of the user
     std::shared_ptr<pool_core> core_;
 };
 

@@ -191,12 +191,6 @@ enum class thread_checks {
     strict  ///< also raise an error in the second thread, each time
 };
 
-/// The thread that a pool runs on.
-enum class pool_thread {
-    of_executor, ///< the pool runs on the executor that it is constructed with
-    own          ///< the pool runs on an execution context and a thread of its own
-};
-
 /// Configuration of a pool. All fields have defaults except launch.program. A pool validates once, in its
 /// constructor.
 /// 0 switches off what an option is for: a timeout, the queue, a limit of recycling. A number that the pool
@@ -259,13 +253,8 @@ struct SKEP_API pool_config {
     /// calls. Then a call may wait behind a long one while another worker becomes free.
     std::size_t pipeline_depth = 0;
 
-    /// A pool on a thread of its own takes no time from the threads of its callers, and is not slowed by an
-    /// execution context that several threads run. Each call wakes both threads. Event handlers, tools, the
-    /// output handler and the delegate run on the thread of the pool.
-    pool_thread thread = pool_thread::of_executor;
-
-    /// How a thread of the pool waits for answers (its own thread, or the thread of skep::run), and how the
-    /// workers wait for calls. Other threads that run an execution context wait as their owner decides.
+    /// How workers wait for calls, and the thread of skep::run for answers. Other threads that run an
+    /// execution context wait as their owner decides.
     wait_mode wait = wait_mode::adaptive;
 
     scheduling schedule = scheduling::least_loaded; ///< which worker gets the next call

@@ -37,8 +37,9 @@ SKEP_API int run(pool_config config, std::function<boost::asio::awaitable<void>(
 
 /// As run() above, on several threads with one execution context each. The calling thread runs the pool and
 /// `main(pool, contexts)`. `main` spawns the coroutines that may run on other threads, at `contexts.next()`;
-/// on cancellation they are not cancelled with `main`. At the end, each thread has one second for last
-/// answers. Then the threads end, and the coroutines that remain are destroyed by the calling thread.
+/// the end of `main` does not cancel them.
+/// Shutdown: after the end of the pool, the contexts run for one more second, on new threads, or until they
+/// have no work left. The calling thread then destroys the coroutines that remain.
 /// Throws the errors of the other run(); errc::invalid_config if the number of threads is out of range;
 /// std::system_error if a thread could not be started; and the first exception that leaves a handler on any
 /// thread.

@@ -14,6 +14,7 @@
 #include <boost/json/serializer.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <vector>
 
@@ -57,12 +58,14 @@ std::vector<std::string_view> parts_of(std::string_view path) {
 
 /// Returns the JSON of an answer. Refuses an answer that is too long before its JSON takes memory.
 std::string json_of(const json::value& answer) {
-    std::string text(longest_answer, '\0');
+    std::string text;
+    std::array<char, 4096> piece;
     json::serializer writer;
-    writer.reset(&answer);
-    text.resize(writer.read(text.data(), text.size()).size());
-    if (!writer.done()) {
-        refuse("the answer is too long: the admin port returns at most 1 MiB of JSON");
+    for (writer.reset(&answer); !writer.done();) {
+        text += std::string_view(writer.read(piece.data(), piece.size()));
+        if (text.size() > longest_answer) {
+            refuse("the answer is too long: the admin port returns at most 1 MiB of JSON");
+        }
     }
     return text;
 }

@@ -8,24 +8,26 @@
 
 namespace skep {
 
-/// Notices that several threads run an execution context: a thread returns after another one has run. A
-/// context that was passed on from one thread to the next does not count.
+/// Notices that several threads run an execution context: threads return again and again after others have
+/// run. A context that is passed on from thread to thread a few times does not count.
 class thread_watch {
 public:
     /// `current` runs now. Returns true once, when several threads have been noticed.
     bool observe(std::thread::id current) noexcept {
-        if (is_noticed_ || current == last_) {
+        if (current == last_) {
             return false;
         }
-        is_noticed_ = current == before_last_;
+        const bool has_returned = current == before_last_;
         before_last_ = std::exchange(last_, current);
-        return is_noticed_;
+        return has_returned && ++returns_ == noticed_returns;
     }
 
 private:
+    static constexpr unsigned noticed_returns = 8;
+
     std::thread::id last_;
     std::thread::id before_last_;
-    bool is_noticed_ = false;
+    unsigned returns_ = 0;
 };
 
 } // namespace skep

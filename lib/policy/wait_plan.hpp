@@ -48,7 +48,7 @@ public:
         credit_ -= length;
     }
 
-    /// Work came during sleep, after a gap that began with the wait.
+    /// Work came during sleep. The gap lasts from the begin of the wait to the end of the first work.
     void slept(duration gap) noexcept { learn(gap); }
 
 private:
@@ -72,7 +72,7 @@ private:
     void learn(duration gap) noexcept { gap_ += (std::min(gap, 4 * longest_gap) - gap_) / weight; }
 
     duration gap_ = longest_gap;          ///< average time from the end of work to new work
-    duration credit_ = longest_try;       ///< time for tries in vain
+    duration credit_ = most_credit;       ///< time for tries in vain
     time_point last_{};                   ///< of the last refill
     std::uint8_t outcomes_ = 0b1111'1111; ///< of the last tries, 1 for success
     unsigned declined_ = 0;               ///< waits without a try, for lack of success

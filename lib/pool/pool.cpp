@@ -20,37 +20,25 @@ pool make_process_pool(asio::any_io_executor executor, pool_config config, pool_
     const auto make_runtime = [](const pool_context& context, const pool_config& valid, output_handler sink) {
         return make_process_runtime(context, valid, std::move(sink));
     };
-    auto thread = config.thread == pool_thread::own ? std::make_unique<own_thread>(config.wait) : nullptr;
-    auto context = make_local_context(thread ? asio::any_io_executor(thread->executor()) : executor);
-    context.default_executor = std::move(executor);
-    return make_pool(std::make_shared<pool_core>(std::move(context), std::move(config), make_runtime,
-                                                 std::move(of_manager)),
-                     std::move(thread));
+    return make_pool(std::make_shared<pool_core>(make_local_context(std::move(executor)), std::move(config),
+                                                 make_runtime, std::move(of_manager)));
 }
 
-pool make_pool(core_ptr core, std::unique_ptr<own_thread> thread) {
+pool make_pool(core_ptr core) {
     core->enroll();
-    return {std::move(core), std::move(thread)};
+    return pool(std::move(core));
 }
-
-pool::pool(core_ptr core, std::unique_ptr<own_thread> thread)
-    : thread_(std::move(thread)), core_(std::move(core)) {}
 
 pool::~pool() {
-    if (!core_) {
-        return;
+    if (core_) {
+        asio::post(core_->executor(), [core = core_] { core->guard([&] { core->ending().abandon(); }); });
     }
-    if (core_->is_forked()) {
-        static_cast<void>(thread_.release()); // the copy of the process has no such thread to wait for
-    }
-    asio::post(core_->executor(), [core = core_] { core->guard([&] { core->ending().abandon(); }); });
 }
 
 pool::pool(pool&&) noexcept = default;
 
 pool& pool::operator=(pool&& other) noexcept {
     pool old(std::move(other));
-    std::swap(thread_, old.thread_);
     std::swap(core_, old.core_); // the destructor of `old` ends the workers
     return *this;
 }

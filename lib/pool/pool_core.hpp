@@ -13,7 +13,6 @@
 #include "pool/pool_shutdown.hpp"
 #include "pool/pool_start.hpp"
 #include "pool/supply/inspection.hpp"
-#include "process/own_thread.hpp"
 #include "process/process_generation.hpp"
 #include <skep/pool.hpp>
 
@@ -28,7 +27,7 @@ struct pool_membership {
 };
 
 /// The implementation of a pool: its parts and phases, the admission of calls, and the breakdown. All
-/// functions run on the strand, except the constructor, enroll(), the executors, config(), begin_trace(),
+/// functions run on the strand, except the constructor, enroll(), executor(), config(), begin_trace(),
 /// tools(), events(), is_forked(), refuse_if_forked() and exhausted().
 class pool_core final : public std::enable_shared_from_this<pool_core>, public context_bound {
 public:
@@ -39,12 +38,6 @@ public:
     void enroll();
 
     const strand& executor() const noexcept { return parts_.context.executor; }
-
-    /// Returns the executor of handlers without an associated executor.
-    asio::any_io_executor handler_executor() const noexcept {
-        const auto& context = parts_.context;
-        return context.default_executor ? context.default_executor : context.executor.get_inner_executor();
-    }
     const pool_config& config() const noexcept { return parts_.config; }
     void begin_trace(call& new_call) const {
         skep::begin_trace(new_call, parts_.context, parts_.config.tracing.sample_ratio);
@@ -108,8 +101,8 @@ private:
 };
 
 /// Makes a pool on a runtime of the caller's choice, such as a fake. The pool is enrolled with its execution
-/// context, that of `thread` if the pool has a thread of its own.
-pool make_pool(std::shared_ptr<pool_core> core, std::unique_ptr<own_thread> thread = nullptr);
+/// context.
+pool make_pool(std::shared_ptr<pool_core> core);
 
 /// Makes a pool of processes on this machine.
 pool make_process_pool(asio::any_io_executor executor, pool_config config, pool_membership of_manager);

@@ -103,7 +103,7 @@ Picture picture_of(pool_core& pool, Picture (pool_parts::*look)()) {
 namespace detail::operations {
 
 asio::any_io_executor executor_of(const core_ptr& core) noexcept {
-    return core->handler_executor();
+    return core->executor().get_inner_executor();
 }
 
 void start(const core_ptr& core, completion<void>&& caller) {

@@ -16,22 +16,35 @@
 
 namespace skep {
 
+namespace {
+
+/// A context that can be shut down before its destruction.
+class ending_context : public asio::io_context {
+public:
+    using execution_context::shutdown;
+    using io_context::io_context;
+};
+
+} // namespace
+
 struct context_group::state {
     wait_mode wait;
-    std::vector<std::unique_ptr<asio::io_context>> contexts;
+    std::vector<std::unique_ptr<ending_context>> contexts;
     std::atomic<std::size_t> turn = 0;
     std::mutex mutex;
     std::exception_ptr problem; ///< the first exception of a handler, during a run
 
     state(std::size_t count, wait_mode mode) : wait(mode) {
         while (contexts.size() < count) {
-            contexts.push_back(std::make_unique<asio::io_context>(1));
+            contexts.push_back(std::make_unique<ending_context>(1));
         }
     }
 
+    /// Ends the pool of the first context, and the coroutines of all contexts, while each context exists:
+    /// coroutines refer to the contexts of others.
     ~state() {
-        while (!contexts.empty()) {
-            contexts.pop_back();
+        for (const auto& each : contexts) {
+            each->shutdown();
         }
     }
 

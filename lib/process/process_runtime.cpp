@@ -15,6 +15,7 @@
 #include "process/output_capture.hpp"
 #include "process/socket_stream.hpp"
 #include "process/spawner.hpp"
+#include "process/usable_cpus.hpp"
 #include <skep/error.hpp>
 
 #include <boost/asio/post.hpp>
@@ -96,7 +97,7 @@ public:
         : options_(config.launch),
           threads_(config.threads_per_worker),
           thread_checks_(config.thread_safety_checks),
-          wait_(config.wait),
+          wait_(usable_cpus() > 1 ? config.wait : wait_mode::block),
           host_(std::move(host)) {}
 
     launch_plan plan_for(const launch_order& order) {

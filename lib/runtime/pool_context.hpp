@@ -29,9 +29,6 @@ struct pool_context {
     std::shared_ptr<event_bus> events = nullptr;           ///< null: no subscribers possible
     std::function<std::uint64_t()> make_span_id = nullptr; ///< callable from any thread; null: no tracing
 
-    /// The executor of handlers without an associated executor. Empty: the executor under the strand.
-    asio::any_io_executor default_executor{};
-
     /// Publishes an event if it has subscribers; see event_bus::emit.
     template <class E, class Make>
     void publish(Make&& make) const noexcept {

@@ -1,5 +1,6 @@
 """What is measured, and against what. A figure's keys are those that the programs print."""
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -74,7 +75,12 @@ def succeeds(*command):
     """Whether there is such a program, and it ends with status 0."""
     if shutil.which(command[0]) is None:
         return False
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=30).returncode == 0
+    environment = dict(os.environ, ERL_CRASH_DUMP_SECONDS="0")
+    try:
+        run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, env=environment)
+    except subprocess.TimeoutExpired:
+        return False
+    return run.returncode == 0
 
 
 def optional_sides(load):
@@ -340,10 +346,10 @@ def large_host(with_):
 
 
 def threads(with_):
-    """The load of `throughput` with its callers on several threads: on one io_context that four threads run, on four with
-    a thread each, and with the pool on a thread of its own. All wait as with io_context::run()."""
+    """The load of `throughput` with its callers on several threads: on one io_context that four threads run, and on four
+    with a thread each. All wait as with io_context::run()."""
     load = (*PYTHON_WORKER, "workers=2", "callers=16", "wait=block", with_.span(0.6))
-    kinds = {"one io_context": "threads=4", "context_group(4)": "contexts=4", "thread = own": "thread=own"}
+    kinds = {"one io_context": "threads=4", "context_group(4)": "contexts=4"}
     sides = {"one": with_.skep("throughput", *load)}
     sides.update((name, with_.skep("throughput", *load, place)) for name, place in kinds.items())
     figures = [

@@ -3,7 +3,7 @@
 Every side of a comparison is a program that measures one round and prints a line of JSON. The sides take turns,
 round by round, so that whatever else happens on the machine happens to all of them alike; a figure is the median
 of its rounds, its ratio that median divided by its counterpart's. Beside a ratio stands the middle half of the
-ratios of the rounds. If that has 1 within, the ratio is marked: the two sides differ by less than the rounds.
+ratios of the rounds. If the rounds do not agree on the side that is ahead, the ratio is marked.
 """
 
 import argparse

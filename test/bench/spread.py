@@ -26,11 +26,13 @@ class Ratio(NamedTuple):
     value: float
     low: float
     high: float
+    is_clear: bool  # otherwise the rounds differ by more than the two sides: which side is ahead may be chance
 
-    @property
-    def is_clear(self) -> bool:
-        """False if the rounds differ by more than the two sides: which side is ahead may be chance."""
-        return self.low > 1 or self.high < 1 or self.low == self.high
+
+def agree(ratios: Sequence[float]) -> bool:
+    """Returns true if at least three rounds have the same side ahead, and no more than one in seven the other."""
+    ahead = max(sum(ratio > 1 for ratio in ratios), sum(ratio < 1 for ratio in ratios))
+    return ahead >= 3 and len(ratios) - ahead <= len(ratios) // 7
 
 
 def ratio_of(values: Sequence[float], others: Sequence[float]) -> Ratio:
@@ -38,8 +40,9 @@ def ratio_of(values: Sequence[float], others: Sequence[float]) -> Ratio:
 
     Precondition: no other value is 0.
     """
-    rounds = spread_of([value / other for value, other in zip(values, others)])
-    return Ratio(statistics.median(values) / statistics.median(others), rounds.low, rounds.high)
+    ratios = [value / other for value, other in zip(values, others)]
+    rounds = spread_of(ratios)
+    return Ratio(statistics.median(values) / statistics.median(others), rounds.low, rounds.high, agree(ratios))
 
 
 class Usage(NamedTuple):

@@ -146,7 +146,6 @@ pool_config make_config(const arguments& args) {
     config.pipeline_depth = args.number("pipeline", 0);
     config.threads_per_worker = args.number("worker_threads", 1);
     config.wait = args.text("wait", "adaptive") == "block" ? wait_mode::block : wait_mode::adaptive;
-    config.thread = args.text("thread", "of_executor") == "own" ? pool_thread::own : pool_thread::of_executor;
     config.queue.timeout = duration::zero();
     return config;
 }

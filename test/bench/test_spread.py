@@ -17,8 +17,7 @@ class Spreads(unittest.TestCase):
 class Ratios(unittest.TestCase):
     def test_rounds_that_differ_alike_are_clear(self):
         ratio = ratio_of([10, 20, 30], [20, 40, 60])  # the second side, too, became slower and slower
-        self.assertEqual(ratio, (0.5, 0.5, 0.5))
-        self.assertTrue(ratio.is_clear)
+        self.assertEqual(ratio, (0.5, 0.5, 0.5, True))
 
     def test_sides_that_differ_by_less_than_the_rounds_are_not_clear(self):
         ratio = ratio_of([10, 12, 10, 13], [11, 11, 11, 11])
@@ -29,8 +28,13 @@ class Ratios(unittest.TestCase):
         self.assertTrue(ratio_of([10, 11, 10, 12], [20, 25, 20, 30]).is_clear)
         self.assertTrue(ratio_of([20, 25, 20, 30], [10, 11, 10, 12]).is_clear)
 
-    def test_one_round_is_taken_as_it_is(self):
-        self.assertTrue(ratio_of([1], [2]).is_clear)
+    def test_one_round_in_seven_may_differ(self):
+        self.assertTrue(ratio_of([1, 1, 1, 1, 1, 1, 3], [2] * 7).is_clear)
+        self.assertFalse(ratio_of([1, 1, 1, 1, 1, 3, 3], [2] * 7).is_clear)
+        self.assertFalse(ratio_of([1, 1, 1, 1, 3], [2] * 5).is_clear)
+
+    def test_fewer_than_three_rounds_say_nothing(self):
+        self.assertFalse(ratio_of([1, 1], [2, 2]).is_clear)
 
 
 class Noise(unittest.TestCase):

@@ -60,6 +60,7 @@ class Worker:
             calls=None,
             receive=self.channel.receive,
             is_pure_python=not in_c,
+            may_yield=in_c,
             data_fd=self.end.fileno(),
         )
         self.interrupts = Interrupts()

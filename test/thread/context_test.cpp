@@ -1,16 +1,13 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Contexts with one thread each, a pool on a thread of its own, and the warning about a context with several
-// threads.
+// Contexts with one thread each, and the warning about a context with several threads.
 
 #include "support/run.hpp"
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_future.hpp>
 
 #include <atomic>
-#include <future>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -45,20 +42,6 @@ asio::awaitable<void> call_on_one_thread(pool& workers, int calls, std::atomic<i
         const auto answer = co_await workers.execute(std::move(call));
         answers += answer.value == i && std::this_thread::get_id() == home ? 1 : 0;
     }
-}
-
-pool_config on_own_thread(pool_config config) {
-    config.thread = pool_thread::own;
-    return config;
-}
-
-/// Runs `body` to its end, on this thread.
-template <class T>
-T complete_in(asio::io_context& context, asio::awaitable<T> body) {
-    auto ended = asio::co_spawn(context, std::move(body), asio::use_future);
-    context.restart();
-    context.run();
-    return ended.get();
 }
 
 } // namespace
@@ -127,76 +110,48 @@ BOOST_AUTO_TEST_CASE(a_group_has_a_thread_at_least) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_pool_on_a_thread_of_its_own) {
+/// Callers on every context wait for their workers, when an exception ends the program.
+BOOST_AUTO_TEST_CASE(calls_on_all_contexts_end_with_their_program) {
     const leak_audit audit;
-    std::atomic<int> answers{0};
-    thread_set callers;
-    thread_set of_tools;
-    asio::io_context context;
-    pool workers(context, on_own_thread(basic_pool(2)));
-    pool asking(context, on_own_thread(python_pool("integration/workers/tools.py")));
-    asking.register_tool("where", [&](tool_call) -> asio::awaitable<tool_reply> {
-        of_tools.add_this();
-        co_return tool_reply();
-    });
-    auto body = [&]() -> asio::awaitable<void> {
-        co_await workers.start();
-        co_await asking.start();
-        co_await call_on_one_thread(workers, 100, answers, callers);
-        auto call = request("ask").arg("name", "where").arg("args", json::object());
-        co_await asking.execute(std::move(call));
-        const auto report = co_await workers.shutdown();
-        BOOST_TEST(report.clean());
-        co_await asking.shutdown();
+    auto main = [](pool& workers, context_group& contexts) -> asio::awaitable<void> {
+        for (int i = 0; i < 6; ++i) {
+            auto call = request("sleep").arg("seconds", 1000);
+            asio::co_spawn(contexts.next(), value_of(workers, std::move(call)),
+                           [](const std::exception_ptr&, const json::value&) {});
+        }
+        auto is_busy = [&]() -> asio::awaitable<bool> {
+            const auto status = co_await workers.status();
+            co_return status.in_flight == 2 && status.queued == 4;
+        };
+        co_await eventually(is_busy);
+        asio::post(contexts.next(), [] { throw std::runtime_error("ends the program"); });
+        co_await pause(1h);
     };
-    complete_in(context, body());
-    BOOST_TEST(answers == 100);
-    BOOST_TEST(callers.has_this());
-    BOOST_TEST(of_tools.size() == 1u);
-    BOOST_TEST(!of_tools.has_this());
+    BOOST_CHECK_EXCEPTION(
+        skep::run(basic_pool(2), main, skep::threads(3)), std::runtime_error,
+        [](const std::runtime_error& e) { return e.what() == std::string("ends the program"); });
 }
 
-BOOST_AUTO_TEST_CASE(the_end_of_such_a_pool_ends_its_workers_and_its_thread) {
-    const leak_audit audit;
-    asio::io_context context;
-    std::optional<pool> workers(std::in_place, context, on_own_thread(basic_pool(2)));
-    complete_in(context, workers->start());
-    auto endless = request("sleep").arg("seconds", 1000);
-    auto failure =
-        asio::co_spawn(context, failure_of(workers->execute(std::move(endless))), asio::use_future);
-    context.restart();
-    context.poll(); // the call enters the pool
-    std::optional<pool> moved(std::move(*workers));
-    workers.reset();
-    moved.reset();
-    context.run();
-    BOOST_TEST((failure.get().kind() == errc::shutting_down));
-}
-
+/// Threads that take turns, each of which ends before the next one runs the context.
 BOOST_AUTO_TEST_CASE(a_pool_warns_once_about_a_context_with_several_threads) {
-    std::atomic<int> warnings{0};
-    auto config = basic_pool(2);
+    const leak_audit audit;
+    int warnings = 0;
+    auto config = basic_pool();
     config.restart.safety_tick = 10ms;
     config.log_level = log_level::warning;
     config.log_handler = [&](const log_record& record) {
         warnings += contains(record.text, "several threads run the execution context") ? 1 : 0;
     };
-    run(
-        [&](asio::io_context& context) -> asio::awaitable<void> {
-            pool workers(context, config);
-            co_await workers.start();
-            auto is_warned = [&]() -> asio::awaitable<bool> {
-                std::atomic<int> answers{0};
-                thread_set seen;
-                co_await call_on_one_thread(workers, 10, answers, seen);
-                co_return warnings > 0;
-            };
-            co_await eventually(is_warned);
-            co_await pause(100ms);
-            co_await workers.shutdown();
-        },
-        2);
+    asio::io_context context;
+    pool workers(context, config);
+    asio::co_spawn(context, workers.start(), [](const std::exception_ptr&) {});
+    for (int turn = 0; turn < 200; ++turn) {
+        std::thread([&] { context.run_for(25ms); }).join();
+        context.run_for(25ms);
+    }
     BOOST_TEST(warnings == 1);
+    asio::co_spawn(context, workers.shutdown(), [](const std::exception_ptr&, const shutdown_report&) {});
+    context.run();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

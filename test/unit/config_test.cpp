@@ -74,7 +74,6 @@ BOOST_AUTO_TEST_CASE(defaults_are_those_of_the_design) {
     BOOST_TEST(config.scaling.down == 0.3);
     BOOST_TEST(config.limits.frame_bytes == 64u << 20);
     BOOST_TEST((config.schedule == scheduling::least_loaded));
-    BOOST_TEST((config.thread == pool_thread::of_executor));
     BOOST_TEST((config.wait == wait_mode::adaptive));
 }
 
@@ -274,9 +273,7 @@ BOOST_AUTO_TEST_CASE(enumerations_out_of_range) {
     config.schedule = static_cast<scheduling>(-1);
     BOOST_TEST(contains(complaint(config), "schedule"));
     config = runnable();
-    config.thread = static_cast<pool_thread>(2);
     config.wait = static_cast<wait_mode>(-1);
-    BOOST_TEST(contains(complaint(config), "thread = 2"));
     BOOST_TEST(contains(complaint(config), "wait"));
     config = runnable();
     config.launch.transport = static_cast<transport>(2);

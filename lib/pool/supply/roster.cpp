@@ -13,8 +13,10 @@
 namespace skep {
 
 void roster::want_one() {
+    const auto leavers = leavers_by_slot();
+    const auto rank_of = [&](const slot& one) { return rank(one, leavers[index_of(one)]); };
     auto found = std::min_element(slots_.begin(), slots_.end(),
-                                  [this](const slot& a, const slot& b) { return rank(a) < rank(b); });
+                                  [&](const slot& a, const slot& b) { return rank_of(a) < rank_of(b); });
     if (found == slots_.end() || found->wanted) {
         slots_.emplace_back(config_);
         vacant_.reserve(slots_.size()); // the end of a worker must not fail
@@ -32,8 +34,19 @@ void roster::want_one() {
 
 /// The slot of the least rank gets one more worker. A slot that a surplus worker has not left yet needs no
 /// further place of max_workers. Of such slots, one in which the worker can start soon ranks first.
-std::tuple<bool, bool, bool, bool> roster::rank(const slot& one) const noexcept {
-    return {one.wanted, !is_surplus(one), !may_start(index_of(one)), one.current != nullptr};
+std::tuple<bool, bool, bool, bool> roster::rank(const slot& one, const leaver_count& leavers) noexcept {
+    const bool is_taken = one.current || one.successor || leavers.all > 0;
+    return {one.wanted, one.wanted || !is_taken, leavers.surplus >= most_surplus, one.current != nullptr};
+}
+
+std::vector<roster::leaver_count> roster::leavers_by_slot() const {
+    std::vector<leaver_count> result(slots_.size());
+    for (const auto& leaver : leaving_) {
+        auto& count = result[leaver->id().slot];
+        ++count.all;
+        count.surplus += leaver->life().leaves_for(departure_cause::surplus) ? 1 : 0;
+    }
+    return result;
 }
 
 void roster::unwant(std::size_t index) {
@@ -55,7 +68,7 @@ void roster::fill(std::size_t index, std::shared_ptr<worker> new_worker) {
 bool roster::may_start(std::size_t index) const noexcept {
     return std::count_if(leaving_.begin(), leaving_.end(), [index](const auto& leaver) {
                return leaver->id().slot == index && leaver->life().leaves_for(departure_cause::surplus);
-           }) < 2;
+           }) < most_surplus;
 }
 
 worker_state_machine& roster::vacancy(std::size_t index) {
@@ -188,11 +201,11 @@ std::size_t roster::surplus() const noexcept {
 }
 
 bool roster::is_surplus(const slot& one) const noexcept {
-    const auto index = index_of(one);
-    const bool is_taken = one.current || one.successor ||
-                          std::any_of(leaving_.begin(), leaving_.end(),
-                                      [index](const auto& leaver) { return leaver->id().slot == index; });
-    return !one.wanted && is_taken;
+    const auto is_leaving_it = [index = index_of(one)](const auto& leaver) {
+        return leaver->id().slot == index;
+    };
+    return !one.wanted &&
+           (one.current || one.successor || std::any_of(leaving_.begin(), leaving_.end(), is_leaving_it));
 }
 
 std::size_t roster::out_of_rotation() const noexcept {

@@ -11,6 +11,7 @@
 #include <boost/container/flat_set.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -150,7 +151,16 @@ private:
         return static_cast<std::size_t>(&one - slots_.data());
     }
     bool is_surplus(const slot& one) const noexcept;
-    std::tuple<bool, bool, bool, bool> rank(const slot& one) const noexcept;
+
+    /// Workers that are leaving a slot.
+    struct leaver_count {
+        std::ptrdiff_t all = 0;
+        std::ptrdiff_t surplus = 0;
+    };
+    static constexpr std::ptrdiff_t most_surplus = 2; ///< a slot with so many starts no worker
+    static std::tuple<bool, bool, bool, bool> rank(const slot& one, const leaver_count& leavers) noexcept;
+    std::vector<leaver_count> leavers_by_slot() const;
+
     void move_vacancy(std::size_t index, worker_state new_state, transition_reason code, std::string reason,
                       boost::json::object metadata);
 

@@ -355,8 +355,7 @@ void supervisor::watch_threads() {
     if (thread_watch_.observe(std::this_thread::get_id())) {
         log_(log_level::warning,
              "several threads run the execution context of the pool; a call then takes about twice the CPU "
-             "time. Give the pool a context with one thread (skep::context_group), or set \"thread\" to "
-             "\"own\"");
+             "time. Give the pool a context with one thread: see skep::context_group");
     }
 }
 

@@ -4,8 +4,10 @@
 #include "frames.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 static bool get_size(PyObject* owner, PyObject* name, size_t* size) {
     PyObject* const number = PyObject_GetAttr(owner, name);
@@ -105,24 +107,62 @@ void drop_frame(loop_object* self, size_t size) {
     }
 }
 
+static int64_t present(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/// Waits for bytes by yielding. Returns as recv() without waiting. To be called without the GIL.
+static Py_ssize_t receive_by_yielding(loop_object* self, char* room, size_t size, int64_t begin) {
+    int64_t before = begin;
+    for (;;) {
+        sched_yield();
+        const int64_t now = present();
+        const Py_ssize_t count = recv(self->descriptor, room, size, MSG_DONTWAIT);
+        if (count >= 0) {
+            note_found(&self->plan, now - begin);
+            return count;
+        }
+        if (!try_continues(now - begin, now - before)) {
+            note_in_vain(&self->plan, now - begin);
+            return count;
+        }
+        before = now;
+    }
+}
+
+/// Receives bytes that are there or come during a try. Returns as recv() without waiting.
+static Py_ssize_t receive_soon(loop_object* self, char* room, size_t size, int64_t begin) {
+    const Py_ssize_t count = recv(self->descriptor, room, size, MSG_DONTWAIT);
+    return count < 0 && has_prospects(&self->plan, begin) ? receive_by_yielding(self, room, size, begin)
+                                                          : count;
+}
+
 /// Receives some bytes. Returns their number, 0 at the end of the stream, -1 after an error.
 static Py_ssize_t receive(loop_object* self) {
     char* const room = PyByteArray_AsString(self->memory) + self->end;
     const size_t size = (size_t)PyByteArray_Size(self->memory) - self->end;
-    for (;;) {
-        if (PyErr_CheckSignals() < 0) {
+    const int64_t begin = self->yields ? present() : 0;
+    Py_ssize_t count = -1;
+    if (self->yields) {
+        Py_BEGIN_ALLOW_THREADS count = receive_soon(self, room, size, begin);
+        Py_END_ALLOW_THREADS
+    }
+    while (count < 0) {
+        if (PyErr_CheckSignals() < 0) { // also a signal that came during the try
             return -1;
         }
-        Py_ssize_t count;
         Py_BEGIN_ALLOW_THREADS count = recv(self->descriptor, room, size, 0);
-        Py_END_ALLOW_THREADS if (count >= 0) {
-            return count;
-        }
-        if (errno != EINTR) {
+        Py_END_ALLOW_THREADS if (count < 0 && errno != EINTR) {
             PyErr_SetFromErrno(PyExc_OSError);
             return -1;
         }
+        if (self->yields && count >= 0) {
+            note_slept(&self->plan, present() - begin);
+        }
     }
+    return count;
 }
 
 /// Waits for more bytes, with the window open. Returns 0 at the end of the stream, -1 after an error.

@@ -246,14 +246,16 @@ static PyObject* loop_new(PyTypeObject* type, PyObject* args, PyObject* keywords
                                      "max_text",
                                      "max_depth",
                                      "with_exponents",
+                                     "yields",
                                      NULL};
     loop_object* const self = (loop_object*)PyType_GenericAlloc(type, 0);
     if (self == NULL) {
         return NULL;
     }
     const bool is_parsed = PyArg_ParseTupleAndKeywords(
-        args, keywords, "$OOOOOOOOOOOOOOOOinnip:Loop", argument_names FOR_EACH_PART(ADDRESS),
-        &self->descriptor, &self->frame_limit, &self->max_text, &self->max_depth, &self->with_exponents);
+        args, keywords, "$OOOOOOOOOOOOOOOOinnipp:Loop", argument_names FOR_EACH_PART(ADDRESS),
+        &self->descriptor, &self->frame_limit, &self->max_text, &self->max_depth, &self->with_exponents,
+        &self->yields);
     if (!is_parsed) {
 #define FORGET(name) self->name = NULL;
         FOR_EACH_PART(FORGET)
@@ -261,6 +263,7 @@ static PyObject* loop_new(PyTypeObject* type, PyObject* args, PyObject* keywords
         return NULL;
     }
     FOR_EACH_PART(KEEP)
+    self->plan = make_wait_plan();
     if (!make_constants(self)) {
         Py_DECREF(self);
         return NULL;
@@ -287,7 +290,7 @@ static void loop_dealloc(PyObject* object) {
 
 static PyMethodDef loop_methods[] = {{"run", loop_run, METH_NOARGS, run_doc}, {NULL, NULL, 0, NULL}};
 
-PyDoc_STRVAR(loop_doc, "Loop(*, channel, ..., with_exponents)\n--\n\n"
+PyDoc_STRVAR(loop_doc, "Loop(*, channel, ..., with_exponents, yields)\n--\n\n"
                        "The frame loop of a ProcessProfile over a socket. On the main thread only.");
 
 static PyType_Slot loop_slots[] = {{Py_tp_doc, (void*)loop_doc},

@@ -6,6 +6,7 @@
 
 #include "json_reader.h"
 #include "json_writer.h"
+#include "wait_plan.h"
 
 /// Sizes of the fields before the JSON of a frame.
 enum { header_size = 8, length_size = 4 };
@@ -81,6 +82,8 @@ typedef struct {
         max_text;  ///< bytes of the longest result that needs no check; less than 0: no result is sent here
     int max_depth; ///< levels of the deepest result that needs no check
     int with_exponents;
+    int yields; ///< waits for calls by yielding, where that is worthwhile
+    wait_plan plan;
     json_reader reader;
     byte_buffer answer;
     PyObject* memory; ///< the bytearray of the channel's buffer, while run() runs

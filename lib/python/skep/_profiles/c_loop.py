@@ -55,4 +55,5 @@ def make_loop(
         max_text=max_text,
         max_depth=min(max_depth, 100),
         with_exponents=orjson is None,  # orjson writes 1e16 for 1e+16
+        yields=connection.may_yield,
     )

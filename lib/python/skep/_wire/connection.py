@@ -45,6 +45,7 @@ class Connection:
         self.threads = os.environ.get("SKEP_THREADS", "1")  # read here: user code may change the environment later
         self.thread_checks = os.environ.get("SKEP_THREAD_CHECKS", "")
         self.is_pure_python = os.environ.get("SKEP_PURE_PYTHON", "") not in ("", "0")
+        self.may_yield = os.environ.get("SKEP_WAIT", "") != "block"
         self.token = token
         self.data = data
         self.control = control
