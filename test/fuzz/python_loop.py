@@ -13,6 +13,7 @@ import collections
 import dataclasses
 import decimal
 import enum
+import functools
 import gc
 import json
 import os
@@ -223,12 +224,12 @@ def odd(value=0):
     return dice_and_worker()[0].choice(ODD)()
 
 
-COMMANDS = commands_of(give, echo, keywords, fail, report, cancel, terminate, stop, odd, native=round)
+COMMANDS = commands_of(give, echo, keywords, fail, report, cancel, terminate, stop, odd, native=functools.partial(sorted, [3, 1, 2]))
 # Most calls are plain ones.
 NAMES = [*(["give", "echo", "keywords"] * 8), *COMMANDS, "fail", "cancel", "skep.health_check", "unknown"]
 
 
-ARGUMENTS = [*([("value",)] * 8), (), ("value", "more"), ("other",), ("number", "ndigits")]
+ARGUMENTS = [*([("value",)] * 8), (), ("value", "more"), ("other",), ("reverse",)]
 ODD_ARGUMENTS = ["\ud800", {"\udfff\ud800": 1}, float("nan"), 2**64, -(2**63) - 1, 10**400, deep(90), deep(99), deep(120)]
 DEADLINES = [*([10**7, 5.5e6, 1e7] * 5), 0, -5, False, "1", None, 10**400, 1e300]
 SENDING_TIMES = [*([0, 1, 10, 0.5] * 5), -1e9, "x", None]

@@ -68,7 +68,7 @@ def keep():
     return OrderedDict(a=1)
 
 
-COMMANDS = commands_of(echo, who, slots, fail, any_of, numbers, cancelled, unwinding, report, keep, round=round)
+COMMANDS = commands_of(echo, who, slots, fail, any_of, numbers, cancelled, unwinding, report, keep)
 
 
 def calls(*messages):
