@@ -99,7 +99,7 @@ void check_variable(const std::string& place, const std::string& name, const std
                     config_problems& problems) {
     if (name.empty() || name.find('=') != std::string::npos || holds_nul(name) || holds_nul(value)) {
         problems.add(place, in_quotes(name), "a name must not be empty or hold '=' or NUL, a value no NUL");
-    } else if (name.starts_with("SKEP_")) {
+    } else if (name.starts_with("SKEP_") && name != "SKEP_PURE_PYTHON") {
         problems.add(place, in_quotes(name), "names starting with SKEP_ are reserved");
     }
 }

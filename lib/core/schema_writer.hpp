@@ -134,7 +134,7 @@ private:
 
     static boost::json::object map_of(boost::json::object values) {
         return {{"type", "object"},
-                {"propertyNames", {{"pattern", "^(?!SKEP_)[^=]+$"}}},
+                {"propertyNames", {{"pattern", "^(?!SKEP_(?!PURE_PYTHON$))[^=]+$"}}},
                 {"additionalProperties", std::move(values)}};
     }
 

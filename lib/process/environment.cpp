@@ -32,7 +32,9 @@ bool is_hosts_own(const std::string& name) {
     constexpr std::array<std::string_view, 8> of_systemd{"NOTIFY_SOCKET", "FDSTORE",       "WATCHDOG_PID",
                                                          "WATCHDOG_USEC", "LISTEN_PID",    "LISTEN_PIDFDID",
                                                          "LISTEN_FDS",    "LISTEN_FDNAMES"};
-    return name.starts_with("SKEP_") || std::ranges::find(of_systemd, name) != of_systemd.end();
+    const bool is_for_workers = name == "SKEP_PURE_PYTHON"; // a setting of the Python package
+    return (name.starts_with("SKEP_") && !is_for_workers) ||
+           std::ranges::find(of_systemd, name) != of_systemd.end();
 }
 
 variables inherited(const host_state& host, bool everything) {
