@@ -3,20 +3,17 @@
 
 #include "wait_plan.h"
 
-enum {
-    microsecond = 1000,
-    longest_try = 50 * microsecond,
-    contended_yield = 15 * microsecond, // another thread needed the core
-    longest_gap = 200 * microsecond,
-    most_credit = 10000 * microsecond,
-    credit_per_time = 10, // a tenth of a core
-    fewest_successes = 4, // of the last eight tries
-    probe_interval = 16,
-    weight = 8, // of the average gap against a new gap
-};
+static const int64_t longest_try = 50000;
+static const int64_t contended_yield = 15000; // another thread needed the core
+static const int64_t longest_gap = 200000;
+static const int64_t most_credit = 10000000;
+static const int64_t credit_per_time = 10; // a tenth of a core
+static const int64_t weight = 8;           // of the average gap against a new gap
+static const int fewest_successes = 4;     // of the last eight tries
+static const unsigned probe_interval = 16;
 
 wait_plan make_wait_plan(void) {
-    const wait_plan plan = {.gap = longest_gap, .credit = most_credit, .outcomes = 0xff};
+    const wait_plan plan = {longest_gap, most_credit, 0, 0xff, 0};
     return plan;
 }
 
