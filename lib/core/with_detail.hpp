@@ -17,12 +17,4 @@ inline error_info with_detail(std::string detail) {
     return info;
 }
 
-/// Returns the info without the output of its worker, for a call that this worker never had. The output may
-/// be about other callers, and a copy for each waiting call takes memory.
-inline error_info without_output(error_info info) {
-    info.output_tail.clear();
-    info.stacks.clear();
-    return info;
-}
-
 } // namespace skep

@@ -3,7 +3,6 @@
 
 #include "pool/pool_core.hpp"
 
-#include "core/with_detail.hpp"
 #include "pool/demand/tool_cycle.hpp"
 
 namespace skep {
@@ -162,8 +161,7 @@ error_info pool_core::cause_of_refusal() const {
     if (const auto* const failed = parts_.state.problem()) {
         return failed->info();
     }
-    return parts_.state.phase == pool_phase::running ? without_output(parts_.supervision.last_cause())
-                                                     : error_info();
+    return parts_.state.phase == pool_phase::running ? parts_.supervision.last_cause() : error_info();
 }
 
 void pool_core::end_now(const asio::execution_context&) noexcept {

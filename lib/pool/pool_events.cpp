@@ -4,7 +4,6 @@
 #include "pool/pool_events.hpp"
 
 #include "core/visible_text.hpp"
-#include "core/with_detail.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -177,7 +176,7 @@ void pool_events::apply(worker& subject, const ended&) {
     shutdown_.fail_queue_if_hopeless();
     parts_.refuse_cycles();
     if (parts_.state.phase == pool_phase::running && parts_.supervision.is_unavailable()) {
-        parts_.fail_queue(errc::unavailable, without_output(parts_.supervision.last_cause()));
+        parts_.fail_queue(errc::unavailable, parts_.supervision.last_cause());
     }
 }
 

@@ -479,12 +479,10 @@ BOOST_AUTO_TEST_CASE(too_many_make_the_pool_unavailable_with_the_last_cause) {
     pool.advance(2s);
     BOOST_TEST(waiting->code() == errc::worker_lost);
     BOOST_TEST(queued->code() == errc::unavailable);
+    check_mentions(queued->text(), "ImportError");
     const auto late = pool.execute(request("work"));
     BOOST_TEST(late->code() == errc::unavailable); // at once
-    for (const auto& call : {queued, late}) {      // no worker had the call
-        check_mentions(call->text(), "its process ended before it was ready");
-        BOOST_TEST(call->info().output_tail.empty());
-    }
+    check_mentions(late->text(), "ImportError");
     const auto status = pool.status();
     BOOST_TEST((status.breaker == circuit_state::open));
     BOOST_TEST(status.restarts_left == 0u);
