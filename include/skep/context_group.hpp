@@ -16,6 +16,7 @@ namespace skep {
 
 /// A number of threads, for skep::run and context_group.
 struct threads {
+    /// Names a number of threads.
     explicit constexpr threads(std::size_t number) noexcept : count(number) {}
 
     std::size_t count; ///< 1..1024
