@@ -14,10 +14,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
 
 namespace skep {
 
 namespace {
+
+using namespace std::string_view_literals; // which are appended without counting their length
 
 // Room for the frame's header and the start of a call: type, id and times.
 constexpr std::size_t longest_preface = 104;
@@ -64,24 +67,24 @@ void append_credit_facts(std::string& out, const stream_credit& credit) {
 
 /// Appends the members before the arguments.
 void append_head(std::string& out, const request& call, std::size_t deepest = deepest_nesting) {
-    out += R"(,"command":)";
+    out += R"(,"command":)"sv;
     append_json_text(out, call.command());
     if (!call.session().empty()) {
-        out += R"(,"session":)";
+        out += R"(,"session":)"sv;
         append_json_text(out, call.session());
     }
     if (!call.correlation_id().empty()) {
-        out += R"(,"correlation_id":)";
+        out += R"(,"correlation_id":)"sv;
         append_json_text(out, call.correlation_id());
     }
     if (!call.metadata().empty()) {
-        out += R"(,"metadata":)";
+        out += R"(,"metadata":)"sv;
         append_json(out, call.metadata(), deepest);
     }
     if (!call.attachments().empty()) {
         append_attachment_sizes(out, call.attachments());
     }
-    out += R"(,"args":)";
+    out += R"(,"args":)"sv;
 }
 
 [[noreturn]] void refuse(errc code, std::string detail) {
@@ -216,14 +219,14 @@ void append_call(send_buffer& buffer, std::uint64_t id, std::string_view body, c
     const auto begin = out.size();
     try {
         begin_frame(out);
-        out += R"({"type":"call","id":)";
+        out += R"({"type":"call","id":)"sv;
         append_json_number(out, id);
         if (times.left) {
-            out += R"(,"deadline_ms":)";
+            out += R"(,"deadline_ms":)"sv;
             append_json_number(out, to_milliseconds(*times.left));
         }
         if (times.sent_after) {
-            out += R"(,"sent_ms":)";
+            out += R"(,"sent_ms":)"sv;
             append_json_number(out, to_milliseconds(*times.sent_after));
         }
         out += body;
