@@ -22,8 +22,8 @@ void check_args(const std::string& command, const boost::json::value& args) {
     }
 }
 
-/// Returns empty extras for a request without extras.
-const request_extras& extras_of(const request_extras* own_extras) noexcept {
+/// Returns empty extras for a request without extras. A call asks some 25 times.
+[[gnu::always_inline]] inline const request_extras& extras_of(const request_extras* own_extras) noexcept {
     static const request_extras none;
     return own_extras != nullptr ? *own_extras : none;
 }
