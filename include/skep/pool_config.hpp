@@ -253,8 +253,9 @@ struct SKEP_API pool_config {
     /// calls. Then a call may wait behind a long one while another worker becomes free.
     std::size_t pipeline_depth = 0;
 
-    /// How workers wait for calls, and the thread of skep::run for answers. Other threads that run an
-    /// execution context wait as their owner decides.
+    /// How workers wait for calls, and the threads of skep::run for answers. Workers in Python without the
+    /// module skep._loop always sleep at once. Other threads that run an execution context wait as their
+    /// owner decides.
     wait_mode wait = wait_mode::adaptive;
 
     scheduling schedule = scheduling::least_loaded; ///< which worker gets the next call

@@ -27,7 +27,7 @@ pool_config with_one_worker(pool_config config) {
     return config;
 }
 
-/// What the check of a worker has found.
+/// The findings of the check of a worker.
 struct finding {
     std::exception_ptr problem;
     std::string loop; ///< of the worker: see worker_status
