@@ -3,9 +3,9 @@
 
 #pragma once
 
+#include "async/pool_executor.hpp"
 #include "core/clock.hpp"
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/wait_traits.hpp>
@@ -15,7 +15,7 @@ namespace skep {
 namespace asio = boost::asio;
 
 /// The executor that serialises a pool.
-using strand = asio::strand<asio::any_io_executor>;
+using strand = asio::strand<pool_executor>;
 
 /// The only timer type of the library.
 using timer = asio::basic_waitable_timer<clock, asio::wait_traits<clock>, strand>;

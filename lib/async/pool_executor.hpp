@@ -1,0 +1,107 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/execution/relationship.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/require.hpp>
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace skep {
+
+namespace asio = boost::asio;
+
+/// The executor below a strand: of an io_context, or any other, type-erased. An io_context is called directly:
+/// the virtual functions of an any_io_executor would take a fifth of the host's time for a call.
+/// `Io`: the executor of an io_context, with or without outstanding work.
+template <class Io>
+class basic_pool_executor {
+    using base = std::variant<Io, asio::any_io_executor>;
+
+public:
+    basic_pool_executor(const Io& inner) noexcept : inner_(inner) {}
+
+    /// The executor of an io_context is recognised behind the erased type. A template, because a pool_executor
+    /// converts to the erased type as well.
+    template <std::same_as<asio::any_io_executor> Erased>
+    basic_pool_executor(const Erased& given) noexcept : inner_(recognise(given)) {}
+
+    asio::execution_context& query(asio::execution::context_t property) const noexcept {
+        return visit(
+            [&](const auto& inner) -> asio::execution_context& { return asio::query(inner, property); });
+    }
+
+    template <class Property>
+    requires asio::can_query_v<const Io&, Property> &&
+        asio::can_query_v<const asio::any_io_executor&, Property>
+    auto query(const Property& property) const noexcept -> typename Property::polymorphic_query_result_type {
+        return visit([&](const auto& inner) -> typename Property::polymorphic_query_result_type {
+            return asio::query(inner, property);
+        });
+    }
+
+    /// blocking, relationship and outstanding_work; any_io_executor decides about what it was made of.
+    template <class Property>
+    requires asio::can_require_v<const Io&, Property> &&
+        asio::can_prefer_v<const asio::any_io_executor&, Property>
+    auto require(const Property& property) const {
+        using io = std::decay_t<decltype(asio::require(std::declval<const Io&>(), property))>;
+        using other = basic_pool_executor<io>;
+        return visit([&](const auto& inner) { return other(asio::prefer(inner, property)); });
+    }
+
+    template <class Function>
+    void execute(Function&& function) const {
+        visit([&](const auto& inner) { inner.execute(std::forward<Function>(function)); });
+    }
+
+    // Without a visit of the variant for an io_context; and std::variant does not say that copies throw nothing.
+    basic_pool_executor(const basic_pool_executor& other) noexcept
+        : inner_(other.io() != nullptr ? base(*other.io()) : other.inner_) {}
+    basic_pool_executor(basic_pool_executor&& other) noexcept
+        : inner_(other.io() != nullptr ? base(std::move(*other.io())) : std::move(other.inner_)) {}
+    basic_pool_executor& operator=(const basic_pool_executor&) noexcept = default;
+    basic_pool_executor& operator=(basic_pool_executor&&) noexcept = default;
+    ~basic_pool_executor() = default;
+
+    friend bool operator==(const basic_pool_executor& left, const basic_pool_executor& right) noexcept {
+        return left.inner_ == right.inner_;
+    }
+
+private:
+    static base recognise(const asio::any_io_executor& given) noexcept {
+        if (const auto* const io = given.target<Io>()) {
+            return *io;
+        }
+        return given;
+    }
+
+    const Io* io() const noexcept { return std::get_if<Io>(&inner_); }
+    Io* io() noexcept { return std::get_if<Io>(&inner_); }
+
+    template <class Visitor>
+    decltype(auto) visit(Visitor&& visitor) const {
+        if (const auto* const direct = io()) {
+            return visitor(*direct);
+        }
+        return visitor(*std::get_if<asio::any_io_executor>(&inner_));
+    }
+
+    base inner_;
+};
+
+using pool_executor = basic_pool_executor<asio::io_context::executor_type>;
+
+} // namespace skep
