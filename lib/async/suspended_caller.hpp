@@ -16,10 +16,11 @@ namespace asio = boost::asio;
 /// A suspended coroutine that waits for its turn.
 using suspended_caller = completion<void>;
 
-/// Suspends the calling coroutine, and passes it to `begin`, which must not throw.
-template <class Begin>
-asio::awaitable<void> suspend(Begin begin) {
-    return detail::initiate<void>(asio::use_awaitable, detail::no_executor, std::move(begin));
+/// Suspends the calling coroutine, and passes it to `begin(completion<T>)`, which must not throw. Returns what
+/// the completion is called with.
+template <class T = void, class Begin>
+asio::awaitable<T> suspend(Begin begin) {
+    return detail::initiate<T>(asio::use_awaitable, detail::no_executor, std::move(begin));
 }
 
 } // namespace skep

@@ -61,14 +61,16 @@ asio::awaitable<bool> channel::send_backlog() {
     co_return is_intact;
 }
 
-asio::awaitable<bool> channel::receive(std::size_t most) {
+asio::awaitable<std::size_t> channel::receive(std::size_t most) {
     large_ = {};
     const auto room = frames_.prepare();
     const auto part = room.first(std::min(room.size(), std::max(most, frames_.missing())));
-    const auto count = co_await stream_->read(part);
+    return stream_->read(part);
+}
+
+bool channel::accept(std::size_t count) noexcept {
     frames_.commit(count);
-    received_ = count;
-    co_return count > 0 && !closed_;
+    return count > 0 && !closed_;
 }
 
 void channel::stop_sending() noexcept {

@@ -33,9 +33,12 @@ public:
     /// closed or broken. Called in a loop.
     asio::awaitable<bool> send_backlog();
 
-    /// Waits for data, and reads at most `most` bytes, or the rest of the next frame if longer. Returns false
-    /// at the end of the stream, after an error and after close().
-    asio::awaitable<bool> receive(std::size_t most);
+    /// Waits for data, and reads at most `most` bytes, or the rest of the next frame if longer. Returns the
+    /// number of bytes, to be passed to accept(). Not a coroutine: this is the hot path.
+    asio::awaitable<std::size_t> receive(std::size_t most);
+
+    /// Accepts the received bytes. Returns false at the end of the stream, after an error and after close().
+    bool accept(std::size_t count) noexcept;
 
     /// Returns the next complete frame, if any; valid until receive(). Throws protocol_violation.
     std::optional<frame_view> next() { return frames_.next(); }
@@ -56,9 +59,6 @@ public:
     std::size_t cost_of(const worker_message& message, const frame_view& frame) const noexcept {
         return messages_.cost_of(message, frame);
     }
-
-    /// Returns the number of bytes read by the last receive().
-    std::size_t received() const noexcept { return received_; }
 
     /// Returns the data after the last frame of next(), even if the data is no frame.
     std::string_view unread() const noexcept { return frames_.unread(); }
@@ -86,7 +86,6 @@ private:
     frame_decoder frames_;
     worker_message_decoder messages_;
     frame_view large_; ///< the frame being read in steps
-    std::size_t received_ = 0;
     send_buffer outbox_;
     send_buffer sending_; ///< the rest left by flush()
     std::uint64_t sent_ = 0;

@@ -102,8 +102,10 @@ asio::awaitable<void> link::read(inlet& input) {
     const bool is_data = &input == &data_;
     bool more = true;
     while (more) {
+        std::size_t count = 0;
         try {
-            more = co_await input.source.receive(input.told.most_to_read());
+            count = co_await input.source.receive(input.told.most_to_read());
+            more = input.source.accept(count);
         } catch (const std::bad_alloc&) { // no memory for the arrived data
             more = false;
             report_size();
@@ -112,7 +114,7 @@ asio::awaitable<void> link::read(inlet& input) {
             heard_out_ = !more;
             user_.on_sign_of_life(); // before the messages: the ready message answers no ping
         }
-        input.told.begin_turn(input.source.received());
+        input.told.begin_turn(count);
         auto outcome = handle_messages(input);
         if (outcome == taken::up_to_large) {
             outcome = co_await handle_large(input);
