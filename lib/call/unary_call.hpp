@@ -6,6 +6,7 @@
 #include "call/call.hpp"
 #include <skep/completion.hpp>
 
+#include <cstddef>
 #include <utility>
 
 namespace skep {
@@ -16,12 +17,11 @@ public:
     explicit unary_call(request&& new_request)
         : call(std::move(new_request), static_cast<call_sink*>(this)) {}
 
-    /// Attaches the caller. To be called first, on the strand. The call stays alive until its caller is
-    /// completed.
-    void attach(completion<reply>&& caller) noexcept {
-        caller_ = std::move(caller);
-        self_ = this;
-    }
+    /// The caller, to be set off the strand.
+    completion<reply>& caller() noexcept { return caller_; }
+
+    /// The caller waits. The call stays alive until its caller is completed. To be called first on the strand.
+    void wait() noexcept { self_ = this; }
 
 private:
     void put_answer(reply&& answer) override { end({}, std::move(answer)); }
@@ -32,13 +32,65 @@ private:
         caller_ = {};
     }
 
+    /// The answer to a coroutine stays in the call until the coroutine resumes: each move of a reply on the
+    /// way would cost a hundred instructions.
     void end(lazy_error&& failure, reply&& answer) noexcept {
         const auto self = std::move(self_);
-        caller_.end(std::move(failure), std::move(answer));
+        if (caller_.is_coroutine()) {
+            failure_ = std::move(failure);
+            answer_ = std::move(answer);
+            caller_.call_by(resumption{self});
+        } else {
+            caller_.end(std::move(failure), std::move(answer));
+        }
     }
+
+    static constexpr std::size_t memory_size = 64;
+
+    /// Allocates within the call. Each call has one resumption.
+    template <class T>
+    class allocator {
+    public:
+        using value_type = T;
+
+        explicit allocator(unary_call* owner) noexcept : owner_(owner) {}
+        template <class U>
+        allocator(const allocator<U>& other) noexcept : owner_(other.owner_) {}
+
+        T* allocate(std::size_t) const noexcept {
+            static_assert(sizeof(T) <= memory_size && alignof(T) <= alignof(std::max_align_t));
+            return reinterpret_cast<T*>(owner_->memory_);
+        }
+        void deallocate(T*, std::size_t) const noexcept {}
+
+        template <class U>
+        bool operator==(const allocator<U>& other) const noexcept {
+            return owner_ == other.owner_;
+        }
+
+    private:
+        template <class U>
+        friend class allocator;
+
+        unary_call* owner_;
+    };
+
+    /// The task that resumes the caller, on the caller's executor.
+    struct resumption {
+        using allocator_type = allocator<void>;
+
+        allocator_type get_allocator() const noexcept { return allocator_type(call.get()); }
+
+        void operator()() { call->caller_(std::move(call->failure_), std::move(call->answer_)); }
+
+        boost::intrusive_ptr<unary_call> call;
+    };
 
     completion<reply> caller_;
     boost::intrusive_ptr<unary_call> self_; ///< while the caller waits
+    lazy_error failure_;                    ///< with `answer_`, until the caller resumes
+    reply answer_;
+    alignas(std::max_align_t) std::byte memory_[memory_size]; ///< of the posted resumption
 };
 
 } // namespace skep

@@ -59,18 +59,12 @@ completion<reply> watch(completion<reply>&& caller, const call_ptr& watched_call
     }
 }
 
-template <class Call, class T, class Attach>
-void enter(const core_ptr& core, const boost::intrusive_ptr<Call>& new_call, completion<T>&& caller,
-           Attach attach) {
-    enter_strand(
-        core, std::move(caller),
-        [new_call](pool_core& target, asio::cancellation_type type) {
-            target.parts().calls.cancel(*new_call, type);
-        },
-        [new_call, attach = std::move(attach)](pool_core& target, completion<T>&& caller) mutable {
-            attach(std::move(caller));
-            target.submit(*new_call);
-        });
+/// Returns the function that ends a call on the strand when its caller is cancelled.
+template <class Call>
+auto canceller(const boost::intrusive_ptr<Call>& waiting_call) {
+    return [waiting_call](pool_core& target, asio::cancellation_type type) {
+        target.parts().calls.cancel(*waiting_call, type);
+    };
 }
 
 stream_ptr make_stream(const pool_core& core, request&& new_request) {
@@ -99,12 +93,40 @@ private:
             caller = watch(std::move(caller), self, *core);
         }
         if (caller) {
-            auto attach = [self](completion<reply>&& owner) { self->attach(std::move(owner)); };
-            enter(core, self, std::move(caller), std::move(attach));
+            forward_cancellation(caller, core, canceller(self));
+            unary_call::caller() = std::move(caller);
+            execute_with_retry(core->executor(), arrival(core, self));
         }
     }
 
     void discard() noexcept override { const boost::intrusive_ptr<pool_call> last(this, false); }
+
+    /// Submits the call on the strand. Drops the caller if it never gets there: the caller keeps what cancels
+    /// the call, and thereby the call.
+    class arrival {
+    public:
+        arrival(core_ptr core, boost::intrusive_ptr<pool_call> new_call) noexcept
+            : core_(std::move(core)), call_(std::move(new_call)) {}
+        arrival(arrival&&) noexcept = default;
+        arrival& operator=(arrival&&) = delete;
+        ~arrival() {
+            if (call_) {
+                call_->caller() = {};
+            }
+        }
+
+        void operator()() {
+            const auto arrived = std::move(call_);
+            core_->guard([&] {
+                arrived->wait();
+                core_->submit(*arrived);
+            });
+        }
+
+    private:
+        core_ptr core_;
+        boost::intrusive_ptr<pool_call> call_;
+    };
 
     core_ptr core_; ///< null after begin()
 };
@@ -126,7 +148,12 @@ void open_stream(const core_ptr& core, completion<reply_stream>&& caller, reques
     auto attach = [stream, opened = std::move(opened)](completion<reply_stream>&& owner) mutable {
         stream->attach(std::move(owner), std::move(opened));
     };
-    enter(core, stream, std::move(caller), std::move(attach));
+    enter_strand(
+        core, std::move(caller), canceller(stream),
+        [stream, attach = std::move(attach)](pool_core& target, completion<reply_stream>&& caller) mutable {
+            attach(std::move(caller));
+            target.submit(*stream);
+        });
 }
 
 } // namespace
