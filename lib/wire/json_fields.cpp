@@ -30,12 +30,14 @@ public:
     static constexpr std::size_t max_key_size = std::size_t(-1);
     static constexpr std::size_t max_string_size = std::size_t(-1);
 
-    explicit field_builder(std::size_t tree_limit) : tree_limit_(tree_limit) {}
+    explicit field_builder(const json_limits& limits) : limits_(limits) {}
 
     void start(std::string_view text) {
         text_ = text;
         fields_.clear();
-        escaped_keys_.clear();
+        if (!escaped_keys_.empty()) {
+            escaped_keys_.clear();
+        }
         if (tree_bytes_ > keep_bytes) { // one huge message must not pin its memory forever
             std::string().swap(partial_key_);
             stack_.emplace();
@@ -48,6 +50,14 @@ public:
         problem_ = nullptr;
     }
 
+    /// Starts within the top-level object, in front of a value.
+    void start_value(std::string_view text, std::size_t bytes_before) {
+        start(text);
+        depth_ = 1;
+        key_ = {};
+        tree_bytes_ = bytes_before;
+    }
+
     std::vector<json_field>& fields() noexcept { return fields_; }
 
     const char* problem() const noexcept { return problem_; }
@@ -58,7 +68,7 @@ public:
     bool on_document_end(boost::system::error_code&) { return true; }
 
     bool on_object_begin(boost::system::error_code& ec) {
-        return ++depth_ == 1 || grow(ec, sizeof(json::object) + table_overhead);
+        return ++depth_ == 1 || (descend(ec) && grow(ec, sizeof(json::object) + table_overhead));
     }
     bool on_object_end(std::size_t size, boost::system::error_code&) {
         if (--depth_ == 0) {
@@ -69,7 +79,7 @@ public:
     }
 
     bool on_array_begin(boost::system::error_code& ec) {
-        return ++depth_ > 1 ? grow(ec, sizeof(json::array) + table_overhead)
+        return ++depth_ > 1 ? descend(ec) && grow(ec, sizeof(json::array) + table_overhead)
                             : refuse(ec, "the JSON is not an object");
     }
     bool on_array_end(std::size_t size, boost::system::error_code&) {
@@ -217,9 +227,17 @@ private:
         return true;
     }
 
+    /// The parser's own limit does not count the object around a value.
+    bool descend(boost::system::error_code& ec) {
+        if (depth_ > limits_.depth) {
+            ec = json::error::too_deep;
+        }
+        return !ec;
+    }
+
     bool grow(boost::system::error_code& ec, std::size_t bytes) {
         tree_bytes_ += bytes;
-        return tree_bytes_ <= tree_limit_ || refuse(ec, "the JSON tree exceeds limits.tree_bytes");
+        return tree_bytes_ <= limits_.tree_bytes || refuse(ec, "the JSON tree exceeds limits.tree_bytes");
     }
 
     bool refuse(boost::system::error_code& ec, const char* problem) {
@@ -238,7 +256,7 @@ private:
     std::deque<std::string> escaped_keys_;
     std::size_t depth_ = 0;
     std::size_t tree_bytes_ = 0;
-    std::size_t tree_limit_;
+    json_limits limits_;
     const char* problem_ = nullptr;
 };
 
@@ -252,7 +270,7 @@ json::parse_options with_depth(std::size_t depth) {
 
 class json_field_reader::parser {
 public:
-    explicit parser(const json_limits& limits) : parser_(with_depth(limits.depth), limits.tree_bytes) {}
+    explicit parser(const json_limits& limits) : parser_(with_depth(limits.depth), limits) {}
 
     void begin(std::string_view text) {
         parser_.handler().start(text);
@@ -260,6 +278,14 @@ public:
         unread_ = text;
         position_ = 0;
         is_complete_ = false;
+    }
+
+    json::value* read_value(std::string_view text, std::size_t bytes_before) {
+        parser_.handler().start_value(text, bytes_before);
+        parser_.reset();
+        boost::system::error_code ec;
+        const auto consumed = parser_.write_some(false, text.data(), text.size(), ec);
+        return ec || consumed < text.size() ? nullptr : &fields().front().value;
     }
 
     /// Reads the next `count` bytes, or the rest.
@@ -305,6 +331,10 @@ std::vector<json_field>& json_field_reader::read(std::string_view text) {
     parser_->begin(text);
     parser_->read_on(text.size());
     return parser_->fields();
+}
+
+json::value* json_field_reader::read_value(std::string_view text, std::size_t bytes_before) {
+    return parser_->read_value(text, bytes_before);
 }
 
 void json_field_reader::begin(std::string_view text) {

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <csignal>
 
 namespace skep {
@@ -22,6 +23,8 @@ namespace skep {
 namespace json = boost::json;
 
 namespace {
+
+using namespace std::string_view_literals;
 
 using members = message_members;
 
@@ -213,9 +216,46 @@ log_message to_log(const members& fields) {
             beginning_of(fields.text_or_empty("correlation_id"), longest_name)};
 }
 
+/// A result in the usual form: {"type":"result","id":N,"value":V}, without spaces and other members.
+struct usual_result {
+    std::uint64_t id;
+    std::string_view value;
+
+    // The size of the message's tree in front of the value; see json_field_reader.
+    static constexpr std::size_t bytes_before = 3 * (40 + 24) + "typeidvalueresult"sv.size() - 24;
+};
+
+std::optional<usual_result> usual_result_in(std::string_view json) noexcept {
+    constexpr auto head = R"({"type":"result","id":)"sv;
+    constexpr auto middle = R"(,"value":)"sv;
+    constexpr std::size_t most_digits = 18; // certain to fit
+    if (!json.starts_with(head) || !json.ends_with('}')) {
+        return std::nullopt;
+    }
+    json.remove_prefix(head.size());
+    json.remove_suffix(1);
+    usual_result result{};
+    const auto* const end = json.data() + std::min(json.size(), most_digits);
+    const auto number = std::from_chars(json.data(), end, result.id);
+    const auto digits = static_cast<std::size_t>(number.ptr - json.data());
+    const bool is_number = digits > 0 && (json.front() != '0' || digits == 1);
+    json.remove_prefix(digits);
+    if (!is_number || !json.starts_with(middle)) {
+        return std::nullopt;
+    }
+    result.value = json.substr(middle.size());
+    return result;
+}
+
 } // namespace
 
 worker_message worker_message_decoder::decode(const frame_view& frame) {
+    const auto usual = frame.payload.empty() ? usual_result_in(frame.json) : std::nullopt;
+    if (usual) {
+        if (auto* const value = reader_.read_value(usual->value, usual_result::bytes_before)) {
+            return result_message{usual->id, std::move(*value), {}};
+        }
+    }
     return to_message(reader_.read(frame.json), frame);
 }
 

@@ -12,6 +12,8 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -476,6 +478,70 @@ BOOST_AUTO_TEST_CASE(the_name_of_a_health_check_is_limited) {
     const json::object hello{
         {"type", "hello"}, {"protocol", 1}, {"token", ""}, {"pid", 1}, {"health_check", name}};
     BOOST_TEST(contains(complaint(json::serialize(hello)), "'health_check'"));
+}
+
+namespace {
+
+/// What decoding the text comes to: the value, or the refusal.
+std::string outcome(const std::string& text, const json_limits& limits) {
+    worker_message_decoder decoder(limits);
+    try {
+        const auto message = decoder.decode({text, {}});
+        const auto& result = std::get<result_message>(message);
+        return std::to_string(result.id) + ": " + json::serialize(result.value);
+    } catch (const protocol_violation& violation) {
+        const std::string what = violation.what();
+        return "refused" + what.substr(std::min(what.size(), what.find(": ")));
+    }
+}
+
+/// Results in the usual form are read in another way than with a space after the brace.
+const std::vector<std::string> result_rests = {
+    R"(1,"value":null})",
+    R"(0,"value":-1.5e3})",
+    R"(999999999999999999,"value":"a\"b"})",
+    R"(18446744073709551615,"value":[]})",
+    R"(18446744073709551616,"value":[]})",
+    R"(01,"value":1})",
+    R"(-1,"value":1})",
+    R"(1.0,"value":1})",
+    R"(,"value":1})",
+    R"(1,"value":{"a":[1,{"b":null}],"value":2}})",
+    R"(1,"value": 1})",
+    R"(1,"value":1 })",
+    R"(1,"value":1}})",
+    R"(1,"value":1,"extra":2})",
+    R"(1,"value":1,"value":2})",
+    R"(1,"value":1,"id":2})",
+    R"(1,"value":1,2})",
+    R"(1,"value":})",
+    R"(1,"value":[1})",
+    R"(1,"value":"x})",
+    R"(1,"value":NaN})",
+    R"(1,"value":99999999999999999999})",
+    R"(1,"value":1)",
+    R"(1,"valu":1})",
+    R"(1})",
+    R"(1,"attachments":[],"value":1})",
+    "1,\"value\":\"\xff\"}",
+};
+
+} // namespace
+
+BOOST_DATA_TEST_CASE(the_usual_form_of_a_result_makes_no_difference, data::make(result_rests)) {
+    const auto usual = R"({"type":"result","id":)" + sample;
+    const auto other = R"({ "type":"result","id":)" + sample;
+    BOOST_TEST(outcome(usual, wide) == outcome(other, wide));
+    for (std::size_t depth = 1; depth <= 5; ++depth) {
+        BOOST_TEST(outcome(usual, {depth, mib}) == outcome(other, {depth, mib}));
+    }
+    for (std::size_t bytes = 0; bytes <= 700; ++bytes) {
+        BOOST_REQUIRE_EQUAL(outcome(usual, {32, bytes}), outcome(other, {32, bytes}));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_result_in_the_usual_form_has_no_payload) {
+    BOOST_TEST(contains(complaint(R"({"type":"result","id":1,"value":1})", "x"), "attachments"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
