@@ -4,6 +4,7 @@
 #pragma once
 
 #include "call/call_sink.hpp"
+#include "call/call_text.hpp"
 #include "call/call_trace.hpp"
 #include "call/claim.hpp"
 #include "call/progress_relay.hpp"
@@ -59,7 +60,10 @@ struct call : claim {
 
     /// Encodes the body and drops the arguments. Throws error(frame_too_large) or error(invalid_request).
     void encode(const limit_options& limits) {
-        body = encode_call(req, limits, stream != nullptr ? &stream->window.size() : nullptr);
+        thread_local std::string text; // memory for short calls
+        text =
+            encode_call(req, limits, stream != nullptr ? &stream->window.size() : nullptr, std::move(text));
+        body.take(text);
         req.args_ = nullptr;
     }
 
@@ -91,7 +95,7 @@ struct call : claim {
     /// Returns null if the request has none.
     const request_extras* extras() const noexcept { return req.extras_.get(); }
 
-    bool has_session() const noexcept { return !req.session().empty(); }
+    bool has_session() const noexcept { return extras() != nullptr && !req.session().empty(); }
 
     /// Returns true if the call takes a place of a lease.
     bool is_leased() const noexcept { return ties && ties->lease; }
@@ -102,7 +106,7 @@ struct call : claim {
 
     request req;
     call_sink* sink;
-    std::string body;           ///< encoded; see append_call
+    call_text body;             ///< see append_call
     std::exception_ptr refusal; ///< why the call cannot be sent
     time_point dispatched;
     time_point deadline = time_point::max();

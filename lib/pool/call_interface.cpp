@@ -11,15 +11,15 @@ namespace skep {
 call_interface::~call_interface() = default;
 
 boost::asio::awaitable<reply> call_interface::execute(request call) {
-    return execute(std::move(call), default_token());
+    return run(prepare(std::move(call)), default_token());
 }
 
 boost::asio::awaitable<reply> call_interface::execute(std::string command, boost::json::value args) {
-    return execute(std::move(command), std::move(args), default_token());
+    return run(prepare(std::move(command), std::move(args)), default_token());
 }
 
 boost::asio::awaitable<reply_stream> call_interface::stream(request call) {
-    return stream(std::move(call), default_token());
+    return run(prepare_stream(std::move(call)), default_token());
 }
 
 stream_operation call_interface::prepare_stream(request) {

@@ -161,10 +161,12 @@ void append_message(std::string& out, std::string_view json) {
 
 } // namespace
 
-std::string encode_call(const request& call, const limit_options& limits, const stream_credit* stream) {
+std::string encode_call(const request& call, const limit_options& limits, const stream_credit* stream,
+                        std::string memory) {
     check_names(call);
     const auto deepest = deepest_within(limits);
-    std::string body;
+    auto body = std::move(memory);
+    body.clear();
     body.reserve(small_body);
     try {
         append_head(body, call, deepest);

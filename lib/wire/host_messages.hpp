@@ -26,9 +26,9 @@ namespace skep {
 /// once, in the caller. `stream`: the initial credit of a stream's worker; null for other calls. Throws
 /// error(frame_too_large) or error(invalid_request) if the call cannot be sent, or if a name (command,
 /// session, correlation id, key of the metadata) is longer than longest_name. A value that can be sent can be
-/// sent back within the same limits.
+/// sent back within the same limits. `memory`: of the text of an earlier call, to be used again.
 std::string encode_call(const request& call, const limit_options& limits,
-                        const stream_credit* stream = nullptr);
+                        const stream_credit* stream = nullptr, std::string memory = {});
 
 /// Returns the digest of the call as seen by a worker: command, session, metadata, arguments and attachments.
 /// Leaves out the parts that differ with each call: times, correlation id, place in a trace. `body`: the

@@ -18,12 +18,26 @@ namespace {
 
 constexpr std::size_t stride = 32;
 
+// Most keys and names are shorter.
+constexpr std::size_t short_text = 40;
+
 bool is_ascii(char c) noexcept {
     return static_cast<unsigned char>(c) < 0x80;
 }
 
+constexpr std::size_t character_count = 256;
+
+/// The characters that need neither an escape nor a check.
+constexpr auto plain_characters = [] {
+    std::array<bool, character_count> plain{};
+    for (std::size_t c = 0x20; c < 0x80; ++c) {
+        plain[c] = c != '"' && c != '\\';
+    }
+    return plain;
+}();
+
 bool is_plain(char c) noexcept {
-    return is_ascii(c) && static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
+    return plain_characters[static_cast<unsigned char>(c)];
 }
 
 /// Returns true if no character of the stride needs an escape or a check. Written for vectorisation by the
@@ -67,6 +81,13 @@ void make_room(std::string& out, std::size_t size) {
     if (out.capacity() - out.size() < size) {
         out.reserve(std::max(out.size() + size, 2 * out.capacity()));
     }
+}
+
+/// Appends a plain text in one step.
+void append_quoted(std::string& out, std::string_view text) {
+    const auto begin = out.size();
+    out.append(text.size() + 2, '"');
+    std::copy(text.begin(), text.end(), out.begin() + static_cast<std::ptrdiff_t>(begin) + 1);
 }
 
 void append_escaped(std::string& out, char c) {
@@ -169,6 +190,10 @@ void append_json_number(std::string& out, std::uint64_t number) {
 }
 
 void append_json_text(std::string& out, std::string_view text) {
+    if (text.size() <= short_text && std::all_of(text.begin(), text.end(), is_plain)) {
+        append_quoted(out, text);
+        return;
+    }
     make_room(out, text.size() + text.size() / 64 + 16);
     out += '"';
     std::size_t at = run_end(text, 0);

@@ -26,9 +26,11 @@ constexpr std::size_t most_listed = 64;
 // Beyond this many calls at the end of a worker, the rest is counted.
 constexpr std::size_t most_named = 16;
 
+constexpr std::size_t correlation_size = 9;
+
 /// Returns a prefix that very likely differs between workers.
 std::string make_correlation(double chance) {
-    std::array<char, 10> text{};
+    std::array<char, correlation_size + 1> text{};
     std::snprintf(text.data(), text.size(), "%08x-", static_cast<unsigned>(chance * 0x1p32));
     return text.data();
 }
@@ -101,15 +103,13 @@ void worker_calls::grant(const call& stream, stream_credit more) {
 }
 
 std::string worker_calls::correlation_id_of(const call& sent_call) const {
-    const auto& given = sent_call.req.correlation_id();
-    if (!given.empty()) {
-        return given;
+    if (sent_call.extras() != nullptr && !sent_call.req.correlation_id().empty()) {
+        return sent_call.req.correlation_id();
     }
-    std::array<char, 20> digits;
-    const auto end = std::to_chars(digits.begin(), digits.end(), sent_call.id).ptr;
-    auto id = correlation_;
-    id.append(digits.begin(), end);
-    return id;
+    std::array<char, correlation_size + 20> text;
+    auto* const digits = std::copy(correlation_.begin(), correlation_.end(), text.begin());
+    const auto end = std::to_chars(digits, text.end(), sent_call.id).ptr;
+    return {text.begin(), end};
 }
 
 std::vector<std::string> worker_calls::correlation_ids() const {
