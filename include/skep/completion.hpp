@@ -411,8 +411,8 @@ public:
         }
     }
 
-    /// Posts `task`, which is to call this object, to the handler's executor. If memory is exhausted, destroys
-    /// the handler uncalled.
+    /// Posts `task` to the handler's executor; the task is to call this object. If memory is exhausted, the
+    /// handler is destroyed uncalled.
     template <class Task>
     void call_by(Task&& task) noexcept {
         keeper_.reset();

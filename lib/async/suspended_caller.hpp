@@ -16,8 +16,8 @@ namespace asio = boost::asio;
 /// A suspended coroutine that waits for its turn.
 using suspended_caller = completion<void>;
 
-/// Suspends the calling coroutine, and passes it to `begin(completion<T>)`, which must not throw. Returns what
-/// the completion is called with.
+/// Suspends the calling coroutine, and passes it to `begin(completion<T>)`, which must not throw. Returns the
+/// value of the completion.
 template <class T = void, class Begin>
 asio::awaitable<T> suspend(Begin begin) {
     return detail::initiate<T>(asio::use_awaitable, detail::no_executor, std::move(begin));

@@ -20,7 +20,8 @@ public:
     /// The caller, to be set off the strand.
     completion<reply>& caller() noexcept { return caller_; }
 
-    /// The caller waits. The call stays alive until its caller is completed. To be called first on the strand.
+    /// The caller waits: the call stays alive until its caller is completed. To be called first on the
+    /// strand.
     void wait() noexcept { self_ = this; }
 
 private:

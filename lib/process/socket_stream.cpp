@@ -24,8 +24,8 @@ namespace skep {
 
 namespace {
 
-/// Refers to a strand, and must not outlive it. Asio copies the executor of a read five times, and asks each time
-/// for outstanding work; the coroutine that waits for the read holds enough of it.
+/// Refers to a strand, and must not outlive it. Asio copies the executor of a read five times, and each time
+/// asks for outstanding work; the coroutine that waits for the read holds enough of it.
 class strand_reference {
 public:
     explicit strand_reference(const strand& target) noexcept : target_(&target) {}

@@ -46,9 +46,9 @@ public:
     /// out. Throws protocol_violation.
     std::vector<json_field>& read(std::string_view text);
 
-    /// Reads `text` as the last value in a message whose tree has `bytes_before` up to there, at a third of the
-    /// cost of the message. Returns null if the text is anything but one harmless value without white space
-    /// around it: then read() of the message tells why. The value is valid as long as those of read().
+    /// Reads `text` as the last value of a message with a tree of `bytes_before` up to there, at a third of
+    /// the cost of read(). Returns null if the text is anything but one harmless value without white space
+    /// around it; read() of the whole message tells why. The value is valid as long as those of read().
     boost::json::value* read_value(std::string_view text, std::size_t bytes_before);
 
     // The same in steps, for a large text:
