@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "async/kept_executor.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/execution/context.hpp>
@@ -23,15 +25,18 @@ namespace skep {
 
 namespace asio = boost::asio;
 
-/// The executor below a strand: of an io_context, or any other, type-erased. An io_context is called directly:
-/// the virtual functions of an any_io_executor would take a fifth of the host's time for a call.
+/// The executor below a strand: of an io_context, of an io_context that lives as long as its executors, or
+/// any other, type-erased. An io_context is called directly: the virtual functions of an any_io_executor
+/// would take a fifth of the host's time for a call.
 /// `Io`: the executor of an io_context, with or without outstanding work.
 template <class Io>
 class basic_pool_executor {
-    using base = std::variant<Io, asio::any_io_executor>;
+    using kept = kept_executor<Io>;
+    using base = std::variant<Io, kept, asio::any_io_executor>;
 
 public:
     basic_pool_executor(const Io& inner) noexcept : inner_(inner) {}
+    basic_pool_executor(const kept& inner) noexcept : inner_(inner) {}
 
     /// The executor of an io_context is recognised behind the erased type. A template, because a pool_executor
     /// converts to the erased type as well.
@@ -68,10 +73,8 @@ public:
     }
 
     // Without a visit of the variant for an io_context; and std::variant does not say that copies throw nothing.
-    basic_pool_executor(const basic_pool_executor& other) noexcept
-        : inner_(other.io() != nullptr ? base(*other.io()) : other.inner_) {}
-    basic_pool_executor(basic_pool_executor&& other) noexcept
-        : inner_(other.io() != nullptr ? base(std::move(*other.io())) : std::move(other.inner_)) {}
+    basic_pool_executor(const basic_pool_executor& other) noexcept : inner_(pass(other.inner_)) {}
+    basic_pool_executor(basic_pool_executor&& other) noexcept : inner_(pass(std::move(other.inner_))) {}
     basic_pool_executor& operator=(const basic_pool_executor&) noexcept = default;
     basic_pool_executor& operator=(basic_pool_executor&&) noexcept = default;
     ~basic_pool_executor() = default;
@@ -88,13 +91,24 @@ private:
         return given;
     }
 
-    const Io* io() const noexcept { return std::get_if<Io>(&inner_); }
-    Io* io() noexcept { return std::get_if<Io>(&inner_); }
+    template <class Base>
+    static base pass(Base&& other) noexcept {
+        if (std::holds_alternative<Io>(other)) {
+            return std::get<Io>(std::forward<Base>(other));
+        }
+        if (std::holds_alternative<kept>(other)) {
+            return std::get<kept>(std::forward<Base>(other));
+        }
+        return std::forward<Base>(other);
+    }
 
     template <class Visitor>
     decltype(auto) visit(Visitor&& visitor) const {
-        if (const auto* const direct = io()) {
-            return visitor(*direct);
+        if (const auto* const io = std::get_if<Io>(&inner_)) {
+            return visitor(*io);
+        }
+        if (const auto* const own = std::get_if<kept>(&inner_)) {
+            return visitor(*own);
         }
         return visitor(*std::get_if<asio::any_io_executor>(&inner_));
     }

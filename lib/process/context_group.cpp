@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "core/range_check.hpp"
+#include "process/ending_context.hpp"
 #include "process/run_context.hpp"
 #include <skep/context_group.hpp>
 
@@ -15,17 +16,6 @@
 #include <vector>
 
 namespace skep {
-
-namespace {
-
-/// A context that can be shut down before its destruction.
-class ending_context : public asio::io_context {
-public:
-    using execution_context::shutdown;
-    using io_context::io_context;
-};
-
-} // namespace
 
 struct context_group::state {
     wait_mode wait;
