@@ -67,9 +67,9 @@ SKEP_API std::string log_line(const log_record& record, log_format format = log_
 /// Takes the log records of a pool: see pool_config::log_handler and manager_config::log_handler.
 ///
 /// Exceptions: caught by the pool, which writes the record to standard error instead.
-/// Executor: the pool's executor, outside the pool's strand. The handler may call the pool. It should return
-/// soon: a handler that blocks holds a thread of the executor, and records wait meanwhile. Records beyond 16
-/// MiB are dropped; a record of level `warning` then tells how many.
+/// Executor: the executor that the pool was constructed with, outside the pool's strand. The handler may call
+/// the pool. It should return soon: a handler that blocks holds a thread of the executor, and records wait
+/// meanwhile. Records beyond 16 MiB are dropped; a record of level `warning` then tells how many.
 /// Thread safety: a pool hands over one record at a time, in the order of logging. Several pools may call
 /// copies of one handler at the same time.
 /// Lifetime: the pool keeps the handler until the last record is delivered, which may be after the

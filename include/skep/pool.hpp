@@ -45,9 +45,9 @@ concept token_beside = !std::convertible_to<Token, Other>;
 /// follows the token. An operation without a token returns an awaitable for co_await. The signature is
 /// void(std::exception_ptr, T), or void(std::exception_ptr) for an operation without a result; with
 /// as_result, the signature is void(result<T>). T is the value type of the awaitable.
-/// Executor: the pool runs on its own strand over the given executor. A handler runs on its associated
-/// executor, by default get_executor(). A coroutine resumes on its own executor. A handler never runs within
-/// the initiating function.
+/// Executor: the pool runs on its own strand over the given executor, or on a thread of its own: see
+/// pool_thread. A handler runs on its associated executor, by default get_executor(). A coroutine resumes on
+/// its own executor. A handler never runs within the initiating function.
 /// Allocator: a handler is stored in memory from its associated allocator. The handler of a coroutine is
 /// stored without an allocation.
 /// Thread safety: several threads may start operations of one pool at once. Moving, assigning and destroying
@@ -67,12 +67,14 @@ concept token_beside = !std::convertible_to<Token, Other>;
 /// again; a pool_manager with restart_failed_pools does so by itself. shutdown() works as usual.
 /// Forks: a pool belongs to the process that started the pool. In a forked copy of that process, every
 /// operation fails at once with errc::forked, except status(), metrics(), session_worker(), forget_session()
-/// and shutdown(). In the copy, shutdown() sends nothing to the workers. Construct and start pools after
-/// fork() or daemon().
+/// and shutdown(). In the copy, shutdown() sends nothing to the workers. A pool with a thread of its own
+/// belongs to the process that constructed the pool, and in a copy all operations fail. Construct and start
+/// pools after fork() or daemon().
 class SKEP_API pool : public call_interface {
 public:
-    /// Validates `config`; starts nothing.
-    /// Throws error(errc::invalid_config) with field, value and rule.
+    /// Validates `config`; starts no worker.
+    /// Throws error(errc::invalid_config) with field, value and rule; std::system_error if the pool's own
+    /// thread cannot be started.
     pool(boost::asio::any_io_executor executor, pool_config config);
 
     /// Constructs a pool on the executor of an execution context, such as an io_context.
@@ -81,14 +83,16 @@ public:
         : pool(boost::asio::any_io_executor(context.get_executor()), std::move(config)) {}
 
     /// Kills the workers of a pool that was not shut down, and 200 ms later the rest of their process groups.
-    /// Does not block. The workers are reaped while the executor runs on, at the latest when the execution
-    /// context is destroyed. Calls in progress end with errc::shutting_down.
+    /// Does not block. The workers are reaped while the executor or the pool's own thread runs on, at the
+    /// latest when the execution context is destroyed. Calls in progress end with errc::shutting_down.
     ///
     /// Lifetime: await shutdown(), let the coroutines that use the pool end, destroy the pool, then destroy
     /// the contexts, the pool's own last. The context of a caller must outlive the caller's calls. If the
     /// pool's context is destroyed before the pool, the destructor of the context ends the pool's processes
     /// and threads. It blocks for at most two seconds for each process that does not end. Coroutines that
-    /// wait for the pool are then destroyed with their own context, without being resumed.
+    /// wait for the pool are then destroyed with their own context, without being resumed. A pool with a
+    /// thread of its own, its streams and its leases may outlive the context: operations then destroy their
+    /// handlers uncalled.
     ~pool() override;
 
     pool(pool&&) noexcept;

@@ -8,6 +8,7 @@
 #include <skep/initialization_delegate.hpp>
 #include <skep/launch_options.hpp>
 #include <skep/log.hpp>
+#include <skep/pool_thread.hpp>
 #include <skep/presets.hpp>
 #include <skep/scaling.hpp>
 #include <skep/scheduler.hpp>
@@ -253,9 +254,12 @@ struct SKEP_API pool_config {
     /// calls. Then a call may wait behind a long one while another worker becomes free.
     std::size_t pipeline_depth = 0;
 
-    /// How workers wait for calls, and the threads of skep::run for answers. Workers in Python without the
-    /// module skep._loop always sleep at once. Other threads that run an execution context wait as their
-    /// owner decides.
+    /// The thread that runs the pool's work. Pools of a pool_manager may have a thread each.
+    pool_thread thread = pool_thread::caller;
+
+    /// How workers wait for calls, and the threads of skep::run and of the pool's own for answers. Workers in
+    /// Python without the module skep._loop always sleep at once. Other threads that run an execution context
+    /// wait as their owner decides.
     wait_mode wait = wait_mode::adaptive;
 
     scheduling schedule = scheduling::least_loaded; ///< which worker gets the next call
@@ -334,8 +338,8 @@ SKEP_API boost::json::object to_json(const pool_config& config);
 
 /// Returns the most descriptors that a pool with this configuration opens in its host, for a service that
 /// must leave room below its limit (RLIMIT_NOFILE): six descriptors per worker, for twice the most workers,
-/// because old and new workers overlap; plus the descriptors of a launch. For Linux only. Descriptors of a
-/// `session_store` or of handlers are not included.
+/// because old and new workers overlap; plus the descriptors of a launch, and of a thread of the pool's own.
+/// For Linux only. Descriptors of a `session_store` or of handlers are not included.
 SKEP_API std::size_t descriptors_needed(const pool_config& config);
 
 } // namespace skep

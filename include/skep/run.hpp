@@ -15,8 +15,9 @@
 namespace skep {
 
 /// Runs a program around one pool: starts the pool, runs `main(pool)` to its end, and shuts the pool down,
-/// however `main` ended. Blocks the calling thread and runs everything on it, in an io_context of its own.
-/// `main` runs on the executor of this io_context. See pool_config::wait for the waits of the thread.
+/// however `main` ended. Blocks the calling thread and runs everything on it, in an io_context of its own,
+/// except a pool with pool_thread::own. `main` runs on the executor of this io_context. See pool_config::wait
+/// for the waits of the thread.
 ///
 /// Signals: the first SIGINT or SIGTERM starts a drain. Waits of `main` end by cancellation (total), except
 /// waits for running calls. Running calls may finish within stop.drain_timeout, and new calls fail with

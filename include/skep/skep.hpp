@@ -35,6 +35,7 @@
 #include <skep/pool_manager.hpp>
 #include <skep/pool_metrics.hpp>
 #include <skep/pool_status.hpp>
+#include <skep/pool_thread.hpp>
 #include <skep/presets.hpp>
 #include <skep/progress.hpp>
 #include <skep/reply.hpp>

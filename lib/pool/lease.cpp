@@ -113,8 +113,7 @@ void lease_handle::give_back() noexcept {
     }
     lease_->is_dropped = true;
     try {
-        asio::post(core->executor(),
-                   [core, mine = lease_] { core->guard([&] { core->parts().leases.close(*mine); }); });
+        post_to_strand(core, [&leases = core->parts().leases, mine = lease_] { leases.close(*mine); });
     } catch (const std::bad_alloc&) { // the lease is closed when its worker is checked next
     }
 }

@@ -39,6 +39,25 @@ bool is_refused(completion<T>& caller, const pool_core& core) noexcept {
     return is_refused(caller, core, [] {});
 }
 
+/// Fails an operation of any phase in a forked copy that lacks the strand's own thread. Returns true if so.
+/// Off the strand.
+template <class T>
+bool is_unreachable(completion<T>& caller, const pool_core& core) noexcept {
+    return core.lacks_thread() && is_refused(caller, core);
+}
+
+/// Runs `function()` on the strand, soon. A forked copy that lacks the strand's own thread drops it.
+/// Throws std::bad_alloc.
+template <class Function>
+void post_to_strand(core_ptr core, Function function) {
+    if (!core->lacks_thread()) {
+        const auto& executor = core->executor();
+        asio::post(executor, [core = std::move(core), function = std::move(function)]() mutable {
+            core->guard(function);
+        });
+    }
+}
+
 /// Lets the caller cancel an operation. The caller's slot is emitted on its own executor; `cancel` runs on
 /// the strand. Without memory, the caller cannot cancel.
 template <class T, class Cancel>
@@ -55,11 +74,9 @@ void forward_cancellation(completion<T>& caller, const core_ptr& core, Cancel ca
                 auto pool = core.lock();
                 auto still_waiting = canceller.lock();
                 if (pool && still_waiting) {
-                    const auto& executor = pool->executor();
-                    auto end_wait = [pool = std::move(pool), still_waiting = std::move(still_waiting), type] {
-                        pool->guard([&] { (*still_waiting)(*pool, type); });
-                    };
-                    asio::post(executor, std::move(end_wait));
+                    auto& target = *pool; // kept by the posted function
+                    post_to_strand(std::move(pool), [&target, still_waiting = std::move(still_waiting),
+                                                     type] { (*still_waiting)(target, type); });
                 }
             });
         caller.keep(canceller);

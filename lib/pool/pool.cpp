@@ -8,8 +8,6 @@
 #include <skep/pool.hpp>
 #include <skep/pool_operations.hpp>
 
-#include <boost/asio/post.hpp>
-
 namespace skep {
 
 pool::pool(asio::any_io_executor executor, pool_config config)
@@ -20,8 +18,12 @@ pool make_process_pool(asio::any_io_executor executor, pool_config config, pool_
     const auto make_runtime = [](const pool_context& context, const pool_config& valid, output_handler sink) {
         return make_process_runtime(context, valid, std::move(sink));
     };
-    return make_pool(std::make_shared<pool_core>(make_local_context(std::move(executor)), std::move(config),
-                                                 make_runtime, std::move(of_manager)));
+    auto context = make_local_context(std::move(executor));
+    if (config.thread == pool_thread::own) {
+        move_to_own_thread(context, config.wait);
+    }
+    return make_pool(std::make_shared<pool_core>(std::move(context), std::move(config), make_runtime,
+                                                 std::move(of_manager)));
 }
 
 pool make_pool(core_ptr core) {
@@ -30,8 +32,11 @@ pool make_pool(core_ptr core) {
 }
 
 pool::~pool() {
-    if (core_) {
-        asio::post(core_->executor(), [core = core_] { core->guard([&] { core->ending().abandon(); }); });
+    if (core_ && core_->lacks_thread()) {
+        [[maybe_unused]] const auto* const leaked =
+            new core_ptr(std::move(core_)); // the missing thread may have held locks
+    } else if (core_) {
+        post_to_strand(core_, [&ending = core_->ending()] { ending.abandon(); });
     }
 }
 

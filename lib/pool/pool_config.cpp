@@ -43,7 +43,8 @@ std::size_t least_workers(const pool_config& config) {
 }
 
 std::size_t descriptors_needed(const pool_config& config) {
-    return descriptors_of_pool(size_of(config.scaling, workers_of(config)).limits.max);
+    const auto of_thread = config.thread == pool_thread::own ? descriptors_of_context : 0;
+    return descriptors_of_pool(size_of(config.scaling, workers_of(config)).limits.max) + of_thread;
 }
 
 pool_config pool_config::python(std::string script, std::string interpreter) {

@@ -27,8 +27,8 @@ struct pool_membership {
 };
 
 /// The implementation of a pool: its parts and phases, the admission of calls, and the breakdown. All
-/// functions run on the strand, except the constructor, enroll(), executor(), config(), begin_trace(),
-/// tools(), events(), is_forked(), refuse_if_forked() and exhausted().
+/// functions run on the strand, except the constructor, enroll(), executor(), user_executor(), config(),
+/// begin_trace(), tools(), events(), is_forked(), lacks_thread(), refuse_if_forked() and exhausted().
 class pool_core final : public std::enable_shared_from_this<pool_core>, public context_bound {
 public:
     pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime,
@@ -38,6 +38,7 @@ public:
     void enroll();
 
     const strand& executor() const noexcept { return parts_.context.executor; }
+    const asio::any_io_executor& user_executor() const noexcept { return parts_.context.user_executor; }
     const pool_config& config() const noexcept { return parts_.config; }
     void begin_trace(call& new_call) const {
         skep::begin_trace(new_call, parts_.context, parts_.config.tracing.sample_ratio);
@@ -48,8 +49,10 @@ public:
     /// Returns true if this process is a forked copy of the process that started the pool. The copy lacks the
     /// other threads, and one of these may have held the strand: check before entering the strand.
     bool is_forked() const noexcept {
-        return is_copy_of(parts_.state.started_in.load(std::memory_order_relaxed));
+        return is_copy_of(parts_.state.started_in.load(std::memory_order_relaxed)) || lacks_thread();
     }
+    /// Returns true in a forked copy that lacks the strand's own thread, whether the pool was started or not.
+    bool lacks_thread() const noexcept { return is_copy_of(parts_.context.thread_owner); }
     /// Throws error(forked) in a forked copy.
     void refuse_if_forked() const;
 

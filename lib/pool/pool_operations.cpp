@@ -69,6 +69,9 @@ void wait_for(const core_ptr& core, completion<T>&& caller, Body body) {
 /// Completes the caller with the result of `act(core)`, called on the strand.
 template <class T, class Act>
 void hop(const core_ptr& core, completion<T>&& caller, Act act) {
+    if (is_unreachable(caller, *core)) {
+        return;
+    }
     auto enter = [core, act = std::move(act), caller = std::move(caller)]() mutable {
         detail::value_of<T> result{};
         try {
@@ -103,7 +106,7 @@ Picture picture_of(pool_core& pool, Picture (pool_parts::*look)()) {
 namespace detail::operations {
 
 asio::any_io_executor executor_of(const core_ptr& core) noexcept {
-    return core->executor().get_inner_executor();
+    return core->user_executor();
 }
 
 void start(const core_ptr& core, completion<void>&& caller) {
@@ -239,7 +242,9 @@ void resize(const core_ptr& core, completion<void>&& caller, size_limits limits)
 }
 
 void shut_down(const core_ptr& core, completion<shutdown_report>&& caller) {
-    wait_for(core, std::move(caller), [](pool_core& target) { return target.ending().shutdown(); });
+    if (!is_unreachable(caller, *core)) {
+        wait_for(core, std::move(caller), [](pool_core& target) { return target.ending().shutdown(); });
+    }
 }
 
 } // namespace detail::operations

@@ -48,8 +48,8 @@ void stream_reader::leave() noexcept {
         return;
     }
     try {
-        asio::post(core->executor(), [core, mine = stream_] {
-            core->guard([&] { core->parts().calls.cancel(*mine, asio::cancellation_type::terminal); });
+        post_to_strand(core, [&calls = core->parts().calls, mine = stream_] {
+            calls.cancel(*mine, asio::cancellation_type::terminal);
         });
     } catch (const std::bad_alloc&) { // the stream ends by its timeouts
     }

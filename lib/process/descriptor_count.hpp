@@ -17,6 +17,9 @@ inline constexpr std::size_t descriptors_of_launch = 8;
 /// The guard's descriptors: its socket and its pidfd.
 inline constexpr std::size_t descriptors_of_guard = 2;
 
+/// The descriptors of an io_context: epoll, its timer and its interrupter.
+inline constexpr std::size_t descriptors_of_context = 3;
+
 /// Descriptors of a pool with `workers` workers. Each worker may still be ending while its replacement
 /// starts.
 constexpr std::size_t descriptors_of_pool(std::size_t workers) noexcept {

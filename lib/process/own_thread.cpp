@@ -46,7 +46,7 @@ struct own_context {
     std::atomic<bool> has_ended = false;
 };
 
-/// What the executors own: the thread ends with it.
+/// Owned by the executors. The thread ends with this object.
 struct context_at_work {
     explicit context_at_work(wait_mode wait)
         : own(std::make_shared<own_context>(wait)), work(own->context.get_executor()) {}
@@ -76,7 +76,7 @@ public:
 
 private:
     struct entry {
-        /// Joins the thread, which is about to end.
+        /// Joins the thread after its context has stopped.
         void end_thread() noexcept {
             if (is_copy_of(started_in) || thread.get_id() == std::this_thread::get_id()) {
                 thread.detach();

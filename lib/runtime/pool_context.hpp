@@ -7,6 +7,8 @@
 #include "core/clock.hpp"
 #include <skep/event_bus.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -18,9 +20,10 @@
 namespace skep {
 
 /// The environment of a pool: its executor, clocks and randomness. Each pool has a context of its own; a
-/// simulation supplies a virtual one. Used on the strand, except `executor`.
+/// simulation supplies a virtual one. Used on the strand, except the executors.
 struct pool_context {
     strand executor;
+    asio::any_io_executor user_executor; ///< that the pool was constructed with
     std::function<std::chrono::system_clock::time_point()> wall_now;
     std::function<double()> random;                       ///< uniform in [0, 1)
     std::function<std::string()> make_token;              ///< must be unguessable
@@ -28,6 +31,9 @@ struct pool_context {
 
     std::shared_ptr<event_bus> events = nullptr;           ///< null: no subscribers possible
     std::function<std::uint64_t()> make_span_id = nullptr; ///< callable from any thread; null: no tracing
+
+    /// The process_generation() of the process that has the strand's own thread; 0 if users run the strand.
+    unsigned thread_owner = 0;
 
     /// Publishes an event if it has subscribers; see event_bus::emit.
     template <class E, class Make>

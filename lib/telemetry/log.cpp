@@ -22,8 +22,8 @@ log_handler writer_of(const pool_config& config, const pool_context& context) {
     if (!config.log_handler) {
         return write_line;
     }
-    auto queue = std::make_shared<log_queue>(context.executor.get_inner_executor(), config.name,
-                                             config.log_handler, std::move(write_line));
+    auto queue = std::make_shared<log_queue>(context.user_executor, config.name, config.log_handler,
+                                             std::move(write_line));
     return [queue = std::move(queue)](const log_record& record) { queue->put(record); };
 }
 

@@ -16,7 +16,8 @@ using namespace std::chrono_literals;
 namespace {
 
 pool_context context_of(world& in, run_queue& on) {
-    pool_context context{strand(run_queue_executor(on)), {}, {}, {}, {}};
+    const run_queue_executor executor(on);
+    pool_context context{strand(executor), executor, {}, {}, {}, {}};
     context.wall_now = [&in] {
         return std::chrono::system_clock::time_point(
             std::chrono::duration_cast<std::chrono::system_clock::duration>(1'700'000'000s + in.age()));

@@ -191,6 +191,8 @@ BOOST_AUTO_TEST_CASE(enumerations_in_json) {
         BOOST_TEST((pool_config::from_json(with("log_level", json::value(name))).log_level == value), name);
     }
     BOOST_TEST((pool_config::from_json(with("wait", "block")).wait == wait_mode::block));
+    BOOST_TEST((pool_config::from_json(with("thread", "own")).thread == pool_thread::own));
+    BOOST_TEST((pool_config::from_json(with("thread", "caller")).thread == pool_thread::caller));
     for (const auto* const bad : {"", "FIFO", "random", "fifo "}) {
         const auto problem = complaint_of_json(with("schedule", bad));
         BOOST_TEST(contains(problem, "schedule = \"" + std::string(bad) + "\""), problem);

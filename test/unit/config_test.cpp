@@ -75,6 +75,7 @@ BOOST_AUTO_TEST_CASE(defaults_are_those_of_the_design) {
     BOOST_TEST(config.limits.frame_bytes == 64u << 20);
     BOOST_TEST((config.schedule == scheduling::least_loaded));
     BOOST_TEST((config.wait == wait_mode::adaptive));
+    BOOST_TEST((config.thread == pool_thread::caller));
 }
 
 BOOST_DATA_TEST_CASE(good_names, data::make({"a", "0", "default", "Blue-2_x.y", "A..", "9-"}), name) {
@@ -275,6 +276,9 @@ BOOST_AUTO_TEST_CASE(enumerations_out_of_range) {
     config = runnable();
     config.wait = static_cast<wait_mode>(-1);
     BOOST_TEST(contains(complaint(config), "wait"));
+    config = runnable();
+    config.thread = static_cast<pool_thread>(2);
+    BOOST_TEST(contains(complaint(config), "thread = 2"));
     config = runnable();
     config.launch.transport = static_cast<transport>(2);
     BOOST_TEST(contains(complaint(config), "launch.transport = 2"));
