@@ -91,8 +91,8 @@ public:
     /// pool's context is destroyed before the pool, the destructor of the context ends the pool's processes
     /// and threads. It blocks for at most two seconds for each process that does not end. Coroutines that
     /// wait for the pool are then destroyed with their own context, without being resumed. A pool with a
-    /// thread of its own, its streams and its leases may outlive the context: operations then destroy their
-    /// handlers uncalled.
+    /// thread of its own, its streams and its leases may outlive the context. Operations that begin later
+    /// destroy their handlers uncalled; these handlers need an executor of another context.
     ~pool() override;
 
     pool(pool&&) noexcept;

@@ -229,6 +229,22 @@ BOOST_AUTO_TEST_CASE(callers_on_several_threads) {
     BOOST_TEST(answers == callers * calls);
 }
 
+BOOST_AUTO_TEST_CASE(threads_of_the_given_context_cause_no_warning) {
+    std::atomic<int> warnings{0};
+    auto config = on_own_thread(basic_pool());
+    config.restart.safety_tick = 10ms;
+    config.log_level = log_level::warning;
+    config.log_handler = [&](const log_record&) { ++warnings; };
+    auto live = [&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context, config);
+        co_await workers.start();
+        co_await pause(300ms);
+        co_await workers.shutdown();
+    };
+    run(live, 3);
+    BOOST_TEST(warnings == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_pool_that_was_shut_down_answers_until_it_is_destroyed) {
     run([](asio::io_context& context) -> asio::awaitable<void> {
         const auto before = threads();

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 namespace {
 
 pool_context context_of(world& in, run_queue& on) {
-    const run_queue_executor executor(on);
+    const asio::any_io_executor executor = run_queue_executor(on);
     pool_context context{strand(executor), executor, {}, {}, {}, {}};
     context.wall_now = [&in] {
         return std::chrono::system_clock::time_point(
