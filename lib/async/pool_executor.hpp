@@ -38,10 +38,10 @@ public:
     basic_pool_executor(const Io& inner) noexcept : inner_(inner) {}
     basic_pool_executor(const kept& inner) noexcept : inner_(inner) {}
 
-    /// The executor of an io_context is recognised behind the erased type. A template, because a pool_executor
-    /// converts to the erased type as well.
+    /// The executor of an io_context is recognised behind the erased type. A template, because a
+    /// pool_executor converts to the erased type as well.
     template <std::same_as<asio::any_io_executor> Erased>
-    basic_pool_executor(const Erased& given) noexcept : inner_(recognise(given)) {}
+    basic_pool_executor(const Erased& executor) noexcept : inner_(recognise(executor)) {}
 
     asio::execution_context& query(asio::execution::context_t property) const noexcept {
         return visit(
@@ -72,7 +72,7 @@ public:
         visit([&](const auto& inner) { inner.execute(std::forward<Function>(function)); });
     }
 
-    // Without a visit of the variant for an io_context; and std::variant does not say that copies throw nothing.
+    // Without a visit of the variant for an io_context; and the copies of std::variant are not noexcept.
     basic_pool_executor(const basic_pool_executor& other) noexcept : inner_(pass(other.inner_)) {}
     basic_pool_executor(basic_pool_executor&& other) noexcept : inner_(pass(std::move(other.inner_))) {}
     basic_pool_executor& operator=(const basic_pool_executor&) noexcept = default;
@@ -84,11 +84,11 @@ public:
     }
 
 private:
-    static base recognise(const asio::any_io_executor& given) noexcept {
-        if (const auto* const io = given.target<Io>()) {
+    static base recognise(const asio::any_io_executor& executor) noexcept {
+        if (const auto* const io = executor.target<Io>()) {
             return *io;
         }
-        return given;
+        return executor;
     }
 
     template <class Base>

@@ -27,7 +27,7 @@ world::world(std::uint64_t seed, bool tracing)
     for (std::size_t i = 0; i < callers + most_pools; ++i) {
         run_queues_.emplace_back(*context_);
     }
-    const strand one{run_queue_executor(pool_run_queue())};
+    const strand one{asio::any_io_executor(run_queue_executor(pool_run_queue()))};
     allocation_faults::spare_sizes_in([&] { const asio::any_io_executor erased(one); });
 }
 
