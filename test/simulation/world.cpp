@@ -3,6 +3,7 @@
 
 #include "simulation/world.hpp"
 
+#include "async/calling_executor.hpp"
 #include "simulation/pipe.hpp"
 
 #include <algorithm>
@@ -27,8 +28,11 @@ world::world(std::uint64_t seed, bool tracing)
     for (std::size_t i = 0; i < callers + most_pools; ++i) {
         run_queues_.emplace_back(*context_);
     }
-    const strand one{asio::any_io_executor(run_queue_executor(pool_run_queue()))};
-    allocation_faults::spare_sizes_in([&] { const asio::any_io_executor erased(one); });
+    const asio::any_io_executor base = run_queue_executor(pool_run_queue());
+    allocation_faults::spare_sizes_in([&] {
+        const asio::any_io_executor of_pool = strand(base);
+        const asio::any_io_executor of_tool = calling_executor(base, nullptr);
+    });
 }
 
 world::~world() {
