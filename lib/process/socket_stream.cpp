@@ -3,14 +3,12 @@
 
 #include "process/socket_stream.hpp"
 
+#include "async/strand_reference.hpp"
 #include "async/suspended_caller.hpp"
 
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/execution/context.hpp>
-#include <boost/asio/execution_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/query.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -22,32 +20,10 @@
 
 namespace skep {
 
-namespace {
-
-/// Refers to a strand, and must not outlive it. Asio copies the executor of a read five times, and each time
-/// asks for outstanding work; the coroutine that waits for the read holds enough of it.
-class strand_reference {
-public:
-    explicit strand_reference(const strand& target) noexcept : target_(&target) {}
-
-    asio::execution_context& query(asio::execution::context_t property) const noexcept {
-        return asio::query(*target_, property);
-    }
-
-    template <class Function>
-    void execute(Function&& function) const {
-        target_->execute(std::forward<Function>(function));
-    }
-
-    friend bool operator==(const strand_reference&, const strand_reference&) noexcept = default;
-
-private:
-    const strand* target_;
-};
-
-using socket = asio::basic_stream_socket<asio::local::stream_protocol, strand_reference>;
-
+// In no unnamed namespace: it gives coroutines of Asio their type, and these have linkage.
 class socket_stream final : public byte_stream {
+    using socket = asio::basic_stream_socket<asio::local::stream_protocol, strand_reference>;
+
 public:
     socket_stream(const strand& executor, int descriptor)
         : executor_(executor),
@@ -142,8 +118,6 @@ private:
     completion<std::size_t> reader_; ///< waits for a read
     bool is_reading_ = false;        ///< the socket has the handler
 };
-
-} // namespace
 
 std::unique_ptr<byte_stream> make_socket_stream(const strand& executor, unique_fd& fd) {
     auto made = std::make_unique<socket_stream>(executor, fd.get());
