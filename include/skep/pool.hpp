@@ -91,8 +91,9 @@ public:
     /// pool's context is destroyed before the pool, the destructor of the context ends the pool's processes
     /// and threads. It blocks for at most two seconds for each process that does not end. Coroutines that
     /// wait for the pool are then destroyed with their own context, without being resumed. A pool with a
-    /// thread of its own, its streams and its leases may outlive the context. Operations that begin later
-    /// destroy their handlers uncalled; these handlers need an executor of another context.
+    /// thread of its own, its streams and its leases may outlive an io_context that the pool was constructed
+    /// with, except one behind a strand. During the destructor of the context, no other thread may use them.
+    /// Afterwards, only coroutines of another context may await operations; they are destroyed.
     ~pool() override;
 
     pool(pool&&) noexcept;

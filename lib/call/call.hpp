@@ -60,11 +60,18 @@ struct call : claim {
 
     /// Encodes the body and drops the arguments. Throws error(frame_too_large) or error(invalid_request).
     void encode(const limit_options& limits) {
-        thread_local std::string text; // memory for short calls
+        thread_local text_memory memory;
+        auto& text = memory.text;
         text =
             encode_call(req, limits, stream != nullptr ? &stream->window.size() : nullptr, std::move(text));
         body.take(text);
         req.args_ = nullptr;
+    }
+
+    /// Drops the data that only the worker needs.
+    void drop_payload() noexcept {
+        body.clear();
+        req.attachments_.clear();
     }
 
     /// Truncates the names of a refused request to `longest_name`: errors, events and figures carry the

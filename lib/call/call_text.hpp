@@ -12,6 +12,17 @@
 
 namespace skep {
 
+/// A thread's memory for the texts of its calls. Left empty at the end of the thread: static objects that are
+/// destroyed later may make calls.
+struct text_memory {
+    text_memory() = default;
+    text_memory(const text_memory&) = delete;
+    text_memory& operator=(const text_memory&) = delete;
+    ~text_memory() { std::string().swap(text); }
+
+    std::string text;
+};
+
 /// The encoded text of a call. A short text, as most are, lies within the object, without an allocation.
 class call_text {
 public:
@@ -23,6 +34,11 @@ public:
         } else {
             long_ = std::move(text);
         }
+    }
+
+    void clear() noexcept {
+        size_ = 0;
+        std::string().swap(long_);
     }
 
     operator std::string_view() const noexcept {

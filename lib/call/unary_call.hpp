@@ -25,7 +25,10 @@ public:
     void wait() noexcept { self_ = this; }
 
 private:
-    void put_answer(reply&& answer) override { end({}, std::move(answer)); }
+    void put_answer(reply&& answer) override {
+        drop_payload(); // the caller may resume much later
+        end({}, std::move(answer));
+    }
     void put_failure(lazy_error&& failure) override { end(std::move(failure), {}); }
 
     void forget() noexcept override {
@@ -40,7 +43,7 @@ private:
         if (caller_.is_coroutine()) {
             failure_ = std::move(failure);
             answer_ = std::move(answer);
-            caller_.call_by(resumption{self});
+            caller_.call_by(resumption(self));
         } else {
             caller_.end(std::move(failure), std::move(answer));
         }
@@ -76,15 +79,32 @@ private:
         unary_call* owner_;
     };
 
-    /// The task that resumes the caller, on the caller's executor.
-    struct resumption {
+    /// The task that resumes the caller, on the caller's executor. Destroys the caller if it is destroyed
+    /// unrun, as any handler does: the worker may keep the call for long. Does nothing after a move.
+    class resumption {
+    public:
         using allocator_type = allocator<void>;
 
-        allocator_type get_allocator() const noexcept { return allocator_type(call.get()); }
+        explicit resumption(boost::intrusive_ptr<unary_call> answered_call) noexcept
+            : call_(std::move(answered_call)) {}
+        resumption(resumption&&) noexcept = default;
+        resumption& operator=(resumption&&) = delete;
+        ~resumption() {
+            if (call_) {
+                call_->caller_ = {};
+            }
+        }
 
-        void operator()() { call->caller_(std::move(call->failure_), std::move(call->answer_)); }
+        allocator_type get_allocator() const noexcept { return allocator_type(call_.get()); }
 
-        boost::intrusive_ptr<unary_call> call;
+        void operator()() {
+            if (const auto call = std::move(call_)) {
+                call->caller_(std::move(call->failure_), std::move(call->answer_));
+            }
+        }
+
+    private:
+        boost::intrusive_ptr<unary_call> call_;
     };
 
     completion<reply> caller_;

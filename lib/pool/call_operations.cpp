@@ -116,11 +116,12 @@ private:
         }
 
         void operator()() {
-            const auto arrived = std::move(call_);
-            core_->guard([&] {
-                arrived->wait();
-                core_->submit(*arrived);
-            });
+            if (const auto arrived = std::move(call_)) {
+                core_->guard([&] {
+                    arrived->wait();
+                    core_->submit(*arrived);
+                });
+            }
         }
 
     private:

@@ -14,6 +14,7 @@
 
 #include <cerrno>
 #include <exception>
+#include <memory>
 #include <new>
 #include <sys/socket.h>
 #include <utility>
@@ -26,8 +27,8 @@ class socket_stream final : public byte_stream {
 
 public:
     socket_stream(const strand& executor, int descriptor)
-        : executor_(executor),
-          socket_(strand_reference(executor_), asio::local::stream_protocol(), descriptor) {}
+        : state_(std::make_shared<state>(executor)),
+          socket_(strand_reference(state_->executor), asio::local::stream_protocol(), descriptor) {}
 
     /// To be called before any other function.
     void begin() { socket_.native_non_blocking(true); }
@@ -45,14 +46,17 @@ public:
     }
 
     asio::awaitable<void> wait_writable() override {
-        return socket_.async_wait(socket::wait_write, asio::redirect_error(asio::use_awaitable, ignored_));
+        const auto keep = state_;
+        boost::system::error_code ignored;
+        auto token = asio::redirect_error(asio::use_awaitable, ignored);
+        co_await socket_.async_wait(socket::wait_write, std::move(token));
     }
 
     // The hot path. The handler of a coroutine would have the erased executor of the coroutine, and would be
     // called through it, at twice the cost.
     asio::awaitable<std::size_t> read(std::span<char> room) override {
         return suspend<std::size_t>([this, room](completion<std::size_t> reader) {
-            reader_ = std::move(reader);
+            state_->reader = std::move(reader);
             begin_read(room);
         });
     }
@@ -68,55 +72,62 @@ public:
     }
 
 private:
+    /// Shared with the handler of a read, which may outlive the stream.
+    struct state {
+        explicit state(const strand& executor_of_pool) : executor(executor_of_pool) {}
+
+        strand executor;
+        completion<std::size_t> reader; ///< waits for a read
+        bool is_reading = false;        ///< the socket has the handler
+    };
+
     /// The handler of a read. Like any handler, destroys the waiting coroutine if it is destroyed uncalled.
     class read_handler {
     public:
         using executor_type = strand_reference;
         using cancellation_slot_type = asio::cancellation_slot;
 
-        explicit read_handler(socket_stream& stream) noexcept : stream_(&stream) {}
-        read_handler(read_handler&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+        explicit read_handler(std::shared_ptr<state> stream_state) noexcept
+            : state_(std::move(stream_state)) {}
+        read_handler(read_handler&&) noexcept = default;
         read_handler& operator=(read_handler&&) = delete;
         ~read_handler() {
-            if (stream_ != nullptr && stream_->is_reading_) {
-                const auto never_resumed = std::move(stream_->reader_);
+            if (state_ && state_->is_reading) {
+                take_reader();
             }
         }
 
-        executor_type get_executor() const noexcept { return stream_->socket_.get_executor(); }
+        executor_type get_executor() const noexcept { return strand_reference(state_->executor); }
         cancellation_slot_type get_cancellation_slot() const noexcept {
-            return stream_->reader_.get_cancellation_slot();
+            return state_->reader.get_cancellation_slot();
         }
 
+        /// A count of 0 is enough information about an error.
         void operator()(boost::system::error_code, std::size_t count) {
-            std::exchange(stream_, nullptr)->end_read(count);
+            take_reader()(lazy_error(), std::move(count));
         }
 
     private:
-        socket_stream* stream_;
+        completion<std::size_t> take_reader() noexcept {
+            const auto last = std::move(state_);
+            last->is_reading = false;
+            return std::move(last->reader);
+        }
+
+        std::shared_ptr<state> state_;
     };
 
     void begin_read(std::span<char> room) noexcept {
         try {
-            socket_.async_read_some(asio::buffer(room.data(), room.size()), read_handler(*this));
-            is_reading_ = true;
+            socket_.async_read_some(asio::buffer(room.data(), room.size()), read_handler(state_));
+            state_->is_reading = true;
         } catch (const std::bad_alloc&) {
-            reader_.fail(lazy_error(std::current_exception()));
+            state_->reader.fail(lazy_error(std::current_exception()));
         }
     }
 
-    /// A count of 0 is enough information about an error.
-    void end_read(std::size_t count) {
-        is_reading_ = false;
-        auto reader = std::move(reader_);
-        reader(lazy_error(), std::move(count));
-    }
-
-    strand executor_;
+    const std::shared_ptr<state> state_;
     socket socket_;
-    boost::system::error_code ignored_;
-    completion<std::size_t> reader_; ///< waits for a read
-    bool is_reading_ = false;        ///< the socket has the handler
 };
 
 std::unique_ptr<byte_stream> make_socket_stream(const strand& executor, unique_fd& fd) {

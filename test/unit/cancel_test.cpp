@@ -391,6 +391,32 @@ BOOST_AUTO_TEST_CASE(a_cancelled_call_comes_home) {
     BOOST_TEST(is_true(home));
 }
 
+/// The worker keeps a call that has timed out; the caller is on a context of its own, which ends first.
+BOOST_AUTO_TEST_CASE(a_caller_that_is_not_resumed_ends_with_its_context) {
+    running_pool pool(fake_config());
+    struct life {
+        explicit life(bool& flag) : is_alive(flag) { is_alive = true; }
+        ~life() { is_alive = false; }
+        bool& is_alive;
+    };
+    auto call = [](skep::pool& target, bool& flag) -> asio::awaitable<void> {
+        const life mine(flag);
+        co_await target.execute(request("x").timeout(1s));
+    };
+    bool is_alive = false;
+    {
+        asio::io_context home;
+        auto body = call(pool.facade(), is_alive);
+        asio::co_spawn(home, std::move(body), [](std::exception_ptr) {});
+        home.poll();
+        pool.run_until_idle();
+        pool.advance(1s);
+        BOOST_TEST(is_alive);
+    }
+    BOOST_TEST(!is_alive);
+    BOOST_TEST(pool.worker(0).take_controls("cancel").size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(a_lost_worker_comes_home) {
     running_pool pool(fake_config());
     const auto home = on_own_strand(pool, pool.facade().execute(request("x")));
