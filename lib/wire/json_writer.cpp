@@ -190,7 +190,8 @@ void append_json_number(std::string& out, std::uint64_t number) {
 }
 
 void append_json_text(std::string& out, std::string_view text) {
-    if (text.size() <= short_text && std::all_of(text.begin(), text.end(), is_plain)) {
+    if (text.size() <= short_text &&
+        std::all_of(text.begin(), text.end(), [](char c) { return is_plain(c); })) {
         append_quoted(out, text);
         return;
     }
