@@ -17,12 +17,33 @@ public:
     explicit unary_call(request&& new_request)
         : call(std::move(new_request), static_cast<call_sink*>(this)) {}
 
-    /// The caller, to be set off the strand.
-    completion<reply>& caller() noexcept { return caller_; }
+    /// Attaches the caller. To be called first, off the strand.
+    void attach(completion<reply>&& caller) noexcept { caller_ = std::move(caller); }
 
     /// The caller waits: the call stays alive until its caller is completed. To be called first on the
     /// strand.
     void wait() noexcept { self_ = this; }
+
+    /// The call of a posted function. Destroys the caller if the function is destroyed unrun, as any handler
+    /// does: the caller keeps what cancels the call, and a worker may keep the call for long. Empty after a
+    /// move.
+    class posted_call {
+    public:
+        explicit posted_call(boost::intrusive_ptr<unary_call> call) noexcept : call_(std::move(call)) {}
+        posted_call(posted_call&&) noexcept = default;
+        posted_call& operator=(posted_call&&) = delete;
+        ~posted_call() {
+            if (call_) {
+                call_->caller_ = {};
+            }
+        }
+
+        unary_call* get() const noexcept { return call_.get(); }
+        boost::intrusive_ptr<unary_call> take() noexcept { return std::move(call_); }
+
+    private:
+        boost::intrusive_ptr<unary_call> call_;
+    };
 
 private:
     void put_answer(reply&& answer) override {
@@ -43,7 +64,7 @@ private:
         if (caller_.is_coroutine()) {
             failure_ = std::move(failure);
             answer_ = std::move(answer);
-            caller_.call_by(resumption(self));
+            caller_.call_by(resumption{posted_call(self)});
         } else {
             caller_.end(std::move(failure), std::move(answer));
         }
@@ -79,32 +100,19 @@ private:
         unary_call* owner_;
     };
 
-    /// The task that resumes the caller, on the caller's executor. Destroys the caller if it is destroyed
-    /// unrun, as any handler does: the worker may keep the call for long. Does nothing after a move.
-    class resumption {
-    public:
+    /// The task that resumes the caller, on the caller's executor.
+    struct resumption {
         using allocator_type = allocator<void>;
 
-        explicit resumption(boost::intrusive_ptr<unary_call> answered_call) noexcept
-            : call_(std::move(answered_call)) {}
-        resumption(resumption&&) noexcept = default;
-        resumption& operator=(resumption&&) = delete;
-        ~resumption() {
-            if (call_) {
-                call_->caller_ = {};
-            }
-        }
-
-        allocator_type get_allocator() const noexcept { return allocator_type(call_.get()); }
+        allocator_type get_allocator() const noexcept { return allocator_type(posted.get()); }
 
         void operator()() {
-            if (const auto call = std::move(call_)) {
-                call->caller_(std::move(call->failure_), std::move(call->answer_));
+            if (const auto answered = posted.take()) {
+                answered->caller_(std::move(answered->failure_), std::move(answered->answer_));
             }
         }
 
-    private:
-        boost::intrusive_ptr<unary_call> call_;
+        posted_call posted;
     };
 
     completion<reply> caller_;

@@ -94,40 +94,20 @@ private:
         }
         if (caller) {
             forward_cancellation(caller, core, canceller(self));
-            unary_call::caller() = std::move(caller);
-            execute_with_retry(core->executor(), arrival(core, self));
+            attach(std::move(caller));
+            auto arrive = [core = core, posted = posted_call(self)]() mutable {
+                if (const auto arrived = posted.take()) {
+                    core->guard([&] {
+                        arrived->wait();
+                        core->submit(*arrived);
+                    });
+                }
+            };
+            execute_with_retry(core->executor(), std::move(arrive));
         }
     }
 
     void discard() noexcept override { const boost::intrusive_ptr<pool_call> last(this, false); }
-
-    /// Submits the call on the strand. Drops the caller if it never gets there: the caller keeps what cancels
-    /// the call, and thereby the call.
-    class arrival {
-    public:
-        arrival(core_ptr core, boost::intrusive_ptr<pool_call> new_call) noexcept
-            : core_(std::move(core)), call_(std::move(new_call)) {}
-        arrival(arrival&&) noexcept = default;
-        arrival& operator=(arrival&&) = delete;
-        ~arrival() {
-            if (call_) {
-                call_->caller() = {};
-            }
-        }
-
-        void operator()() {
-            if (const auto arrived = std::move(call_)) {
-                core_->guard([&] {
-                    arrived->wait();
-                    core_->submit(*arrived);
-                });
-            }
-        }
-
-    private:
-        core_ptr core_;
-        boost::intrusive_ptr<pool_call> call_;
-    };
 
     core_ptr core_; ///< null after begin()
 };

@@ -20,6 +20,8 @@ pool_context make_local_context(asio::any_io_executor executor) {
             nullptr,          make_span_id};
 }
 
+/// The service of the user's strands is older than that of the threads, which is shut down first: answers to
+/// callers on strands need the former until the thread has ended.
 void move_to_own_thread(pool_context& context, wait_mode wait) {
     context.executor = strand(start_own_thread(context.user_executor, wait));
     context.thread_owner = process_generation();

@@ -26,12 +26,13 @@ class socket_stream final : public byte_stream {
     using socket = asio::basic_stream_socket<asio::local::stream_protocol, strand_reference>;
 
 public:
-    socket_stream(const strand& executor, int descriptor)
+    /// Takes the descriptor, unless the constructor throws before it owns a socket.
+    socket_stream(const strand& executor, unique_fd& fd)
         : state_(std::make_shared<state>(executor)),
-          socket_(strand_reference(state_->executor), asio::local::stream_protocol(), descriptor) {}
-
-    /// To be called before any other function.
-    void begin() { socket_.native_non_blocking(true); }
+          socket_(strand_reference(state_->executor), asio::local::stream_protocol(), fd.get()) {
+        fd.release();
+        socket_.native_non_blocking(true);
+    }
 
     std::optional<std::size_t> try_write(std::span<const char> bytes) noexcept override {
         ssize_t count = 0;
@@ -131,10 +132,7 @@ private:
 };
 
 std::unique_ptr<byte_stream> make_socket_stream(const strand& executor, unique_fd& fd) {
-    auto made = std::make_unique<socket_stream>(executor, fd.get());
-    fd.release();
-    made->begin();
-    return made;
+    return std::make_unique<socket_stream>(executor, fd);
 }
 
 } // namespace skep

@@ -35,9 +35,7 @@ public:
     void start(std::string_view text) {
         text_ = text;
         fields_.clear();
-        if (!escaped_keys_.empty()) {
-            escaped_keys_.clear();
-        }
+        escaped_keys_.clear();
         if (tree_bytes_ > keep_bytes) { // one huge message must not pin its memory forever
             std::string().swap(partial_key_);
             stack_.emplace();

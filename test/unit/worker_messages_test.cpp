@@ -482,7 +482,7 @@ BOOST_AUTO_TEST_CASE(the_name_of_a_health_check_is_limited) {
 
 namespace {
 
-/// What decoding the text comes to: the value, or the refusal.
+/// The outcome of decoding the text: the value, or the refusal.
 std::string outcome(const std::string& text, const json_limits& limits) {
     worker_message_decoder decoder(limits);
     try {
