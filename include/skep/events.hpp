@@ -334,6 +334,15 @@ struct request_retried {
     int attempts = 0;     ///< workers that the call was sent to so far
 };
 
+/// A batch of calls was sent to a worker; of a batch command also a single call.
+struct batch_formed {
+    static constexpr std::string_view name = "batch.formed";
+    worker_id worker;
+    std::string command;
+    std::size_t calls = 0;
+    duration wait_time{}; ///< from the arrival of the first call
+};
+
 /// A chunk of a stream arrived.
 struct stream_chunk {
     static constexpr std::string_view name = "stream.chunk";
@@ -359,6 +368,9 @@ struct tool_called {
 /// - "internal", within "server": a skep.span() of the worker's code
 /// - "server", within "server" or "internal": a tool that the worker's code calls
 ///
+/// A batch of calls is a span of kind "internal" in a trace of its own, with links to its calls' "server"
+/// spans.
+///
 /// Delivered only to subscribers of this type, not to subscribers of all events.
 struct span {
     static constexpr std::string_view name = "trace.span";
@@ -373,8 +385,10 @@ struct span {
     duration time{};                                  ///< duration of the span
     std::string outcome; ///< "ok", the name of an errc, the type of an exception, or a tool_error's code
     std::string correlation_id;
-    /// Of a call: queue_ms, attempts and session. Of skep.span(): its metadata.
+    /// Of a call: queue_ms, attempts, session and batch_size. Of a batch: batch_size. Of skep.span(): its
+    /// metadata.
     boost::json::object attributes;
+    boost::json::array links; ///< of a batch: for each traced call {"trace_id": text, "span_id": text}
 };
 
 /// A call or lease of a session got a worker, or pool::bind_session() bound the session to a worker.
@@ -460,11 +474,12 @@ BOOST_DESCRIBE_STRUCT(request_failed, (),
                       (pool, worker, command, correlation_id, session, total_time, attempts, outcome,
                        exception_type))
 BOOST_DESCRIBE_STRUCT(request_retried, (), (worker, command, correlation_id, wait_time, attempts))
+BOOST_DESCRIBE_STRUCT(batch_formed, (), (worker, command, calls, wait_time))
 BOOST_DESCRIBE_STRUCT(stream_chunk, (), (worker, command, correlation_id, bytes))
 BOOST_DESCRIBE_STRUCT(tool_called, (), (worker, tool, command, correlation_id))
 BOOST_DESCRIBE_STRUCT(span, (),
                       (pool, worker, what, kind, trace_id, span_id, parent_id, start_time, time, outcome,
-                       correlation_id, attributes))
+                       correlation_id, attributes, links))
 BOOST_DESCRIBE_STRUCT(session_affinity, (), (worker, session, result))
 BOOST_DESCRIBE_STRUCT(session_created, (), (session, count))
 BOOST_DESCRIBE_STRUCT(session_expired, (), (session))
@@ -476,18 +491,20 @@ BOOST_DESCRIBE_STRUCT(lease_leaked, (), (worker, held_for, file, line, function)
 
 namespace detail {
 
-using any_event = std::variant<
-    events::worker_transition, events::worker_spawned, events::worker_ready, events::worker_terminated,
-    events::worker_health_check, events::worker_recycled, events::worker_tainted,
-    events::unhealthy_worker_terminated, events::capacity_reached, events::protocol_error,
-    events::worker_printed, events::worker_emitted, events::ping_sent, events::pong_received,
-    events::heartbeat_missed, events::heartbeat_failed, events::pool_init_started,
-    events::pool_init_completed, events::pool_scale_up, events::pool_scale_down, events::pool_saturated,
-    events::pool_unavailable, events::pool_available, events::breaker_changed, events::queue_enqueued,
-    events::queue_dequeued, events::queue_timeout, events::queue_cancelled, events::request_started,
-    events::request_finished, events::request_failed, events::request_retried, events::stream_chunk,
-    events::tool_called, events::span, events::session_affinity, events::session_created,
-    events::session_expired, events::session_removed, events::session_quota_warning, events::lease_leaked>;
+using any_event =
+    std::variant<events::worker_transition, events::worker_spawned, events::worker_ready,
+                 events::worker_terminated, events::worker_health_check, events::worker_recycled,
+                 events::worker_tainted, events::unhealthy_worker_terminated, events::capacity_reached,
+                 events::protocol_error, events::worker_printed, events::worker_emitted, events::ping_sent,
+                 events::pong_received, events::heartbeat_missed, events::heartbeat_failed,
+                 events::pool_init_started, events::pool_init_completed, events::pool_scale_up,
+                 events::pool_scale_down, events::pool_saturated, events::pool_unavailable,
+                 events::pool_available, events::breaker_changed, events::queue_enqueued,
+                 events::queue_dequeued, events::queue_timeout, events::queue_cancelled,
+                 events::request_started, events::request_finished, events::request_failed,
+                 events::request_retried, events::batch_formed, events::stream_chunk, events::tool_called,
+                 events::span, events::session_affinity, events::session_created, events::session_expired,
+                 events::session_removed, events::session_quota_warning, events::lease_leaked>;
 
 } // namespace detail
 
@@ -495,7 +512,7 @@ using any_event = std::variant<
 struct event : detail::any_event {
     using variant::variant;
     event() = default;
-    // In the library, because 41 types take the compiler long.
+    // In the library, because 42 types take the compiler long.
     SKEP_API event(const event&);
     SKEP_API event(event&&) noexcept;
     SKEP_API event& operator=(const event&);

@@ -10,6 +10,7 @@
 
 #include <boost/json/object.hpp>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -30,6 +31,14 @@ struct call_metrics {
     SKEP_API void add(const call_metrics& other);
 };
 
+/// The batches of one command, batches of a single call included.
+struct batch_metrics {
+    std::uint64_t calls = 0; ///< in all batches
+    /// Number of batches by their number of calls: [0] of one call, [n] of 2^(n-1)+1 to 2^n calls.
+    std::array<std::uint64_t, 17> sizes{};
+    histogram wait_time; ///< of every batch: time from the arrival of its first call until it was sent
+};
+
 /// All figures of a pool at one moment: see pool::metrics(). calls() counts the same calls as
 /// status.counters.
 struct pool_metrics {
@@ -38,12 +47,15 @@ struct pool_metrics {
     /// The first metrics_options::commands commands that a worker knew, with names of at most 128 bytes.
     std::map<std::string, call_metrics> commands;
     call_metrics others; ///< all other commands together
+    /// Likewise the first commands of which batches were sent.
+    std::map<std::string, batch_metrics> batches;
 
     /// Returns the sum of all commands.
     SKEP_API call_metrics calls() const;
 };
 
-/// Returns {"status": S, "start_time": T, "calls": C, "commands": {name: C, ...}, "others": C}. S is
+/// Returns {"status": S, "start_time": T, "calls": C, "commands": {name: C, ...}, "others": C, "batches":
+/// {name: {"calls": n, "sizes": {"1": n, "2": n, "4": n, ...}, "wait_time": T}, ...}}. S is
 /// to_json(pool_status). C is {"succeeded": n, "failed": {errc: n, ...}, "queue_time": T, "run_time": T}. T
 /// is {"count": n, "sum_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms"}, in fractions of milliseconds.
 SKEP_API boost::json::object to_json(const pool_metrics& metrics);

@@ -33,6 +33,13 @@ struct command_options {
     std::optional<duration> queue_timeout; ///< longest wait for a free worker, 0..24 h; 0 = none
     std::optional<duration> idle_timeout;  ///< longest wait for a chunk of a stream, 0..24 h; 0 = none
     std::optional<bool> idempotent;        ///< true: a call that was lost with its worker is sent again
+
+    /// Most calls of a batch, 1..65,536; 1 = no batches. For a command that workers run in batches. Default:
+    /// as the workers' script says.
+    std::optional<std::size_t> batch;
+    /// Longest wait of a free worker for more calls of its batch, 0..10 s. A worker does not wait while no
+    /// more calls seem to come. Default: as the workers' script says.
+    std::optional<duration> batch_wait;
 };
 
 } // namespace skep

@@ -106,6 +106,10 @@ public:
     /// the command in pool_config::commands, or else pool_config::queue.timeout.
     request& queue_timeout(duration limit) &;
 
+    /// Calls of a batch command share a batch only if their keys are equal: for inputs that fit together,
+    /// such as images of one size. The key stays in the host. Default: empty.
+    request& batch_key(std::string key) &;
+
     /// Declares that running the call twice does no harm. If true, the call may be sent again after its
     /// worker has died. Default: command_options::idempotent of the command in pool_config::commands, or else
     /// false.
@@ -172,6 +176,7 @@ public:
         return std::move(tool(std::move(name), std::move(handler)));
     }
     request&& on_progress(progress_handler handler) && { return std::move(on_progress(std::move(handler))); }
+    request&& batch_key(std::string key) && { return std::move(batch_key(std::move(key))); }
     request&& correlation_id(std::string id) && { return std::move(correlation_id(std::move(id))); }
     request&& metadata(std::string_view key, boost::json::value value) && {
         return std::move(metadata(key, std::move(value)));
@@ -198,6 +203,7 @@ public:
     std::optional<duration> idle_timeout() const noexcept;
     bool idempotent() const noexcept { return idempotent_.value_or(false); }
     bool has_idempotent() const noexcept { return idempotent_.has_value(); } ///< true if idempotent() was set
+    const std::string& batch_key() const noexcept;
     const std::string& correlation_id() const noexcept;
     const boost::json::object& metadata() const noexcept;
 

@@ -121,9 +121,12 @@ struct call : claim {
     stream_flow* stream = nullptr;   ///< null for a call with one answer
     std::unique_ptr<call_ties> ties; ///< null for most calls
     std::uint64_t id = 0;            ///< number on the connection of `assigned_worker`; 0 = none yet
+    std::uint64_t place_id = 0;   ///< id of the first call in its place at the worker: its batch, or itself
+    std::uint32_t batch_size = 1; ///< number of calls in its batch, with itself
     int attempts = 0;
     call_state state = call_state::fresh;
     bool is_private = false; ///< a probe or part of a warm-up: unknown to the pool
+    bool runs_alone = false; ///< in no batch: a worker crashed with a batch that it was in
 };
 
 using call_ptr = boost::intrusive_ptr<call>;

@@ -40,6 +40,18 @@ public:
         }
     }
 
+    /// Calls `function` for the claims in order, from the first one, until the result is true. Returns the claim
+    /// with that result, or null. `function` must not change the list.
+    template <class Function>
+    Claim* find(Function&& function) {
+        for (auto& each : list_) {
+            if (function(static_cast<Claim&>(each))) {
+                return static_cast<Claim*>(&each);
+            }
+        }
+        return nullptr;
+    }
+
     Claim& front() noexcept { return static_cast<Claim&>(list_.front()); }
     const Claim& front() const noexcept { return static_cast<const Claim&>(list_.front()); }
 

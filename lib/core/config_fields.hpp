@@ -121,6 +121,8 @@ void visit_fields(Config& config, Visitor& visit) {
         each.optional_time("queue_timeout", command.queue_timeout, 0s, 24h);
         each.optional_time("idle_timeout", command.idle_timeout, 0s, 24h);
         each.optional_flag("idempotent", command.idempotent);
+        each.optional_number("batch", command.batch, 1, 65'536);
+        each.optional_time("batch_wait", command.batch_wait, 0s, 10s);
     });
     visit.time("cancel_grace", config.cancel_grace, 0s, 1h);
     visit.group("retry", [&] {

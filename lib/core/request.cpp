@@ -171,6 +171,11 @@ request& request::on_progress(progress_handler handler) & {
     return *this;
 }
 
+request& request::batch_key(std::string key) & {
+    extras_.own().batch_key = std::move(key);
+    return *this;
+}
+
 request& request::correlation_id(std::string id) & {
     extras_.own().correlation_id = std::move(id);
     return *this;
@@ -199,6 +204,10 @@ const std::string& request::pool() const noexcept {
 
 std::optional<duration> request::idle_timeout() const noexcept {
     return extras_of(extras_.get()).idle_timeout;
+}
+
+const std::string& request::batch_key() const noexcept {
+    return extras_of(extras_.get()).batch_key;
 }
 
 const std::string& request::correlation_id() const noexcept {

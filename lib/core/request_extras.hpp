@@ -23,6 +23,7 @@ struct request_extras {
     std::optional<affinity_mode> affinity;
     std::string pool;
     std::optional<duration> idle_timeout;
+    std::string batch_key;
     std::string correlation_id;
     boost::json::object metadata;
     std::vector<std::string> arrays;       ///< names of the arguments that hold arrays

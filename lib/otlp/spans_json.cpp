@@ -49,7 +49,7 @@ json::array attributes_of(const events::span& span) {
         add(attributes, "skep.correlation_id", json::value(span.correlation_id));
     }
     for (const auto& [key, value] : span.attributes) {
-        if (span.kind != "internal") {
+        if (span.kind != "internal" || !span.links.empty()) {
             add(attributes, "skep." + std::string(key), value);
         } else if (!is_reserved(key)) { // the worker's code chooses its own names
             add(attributes, key, value);
@@ -75,8 +75,16 @@ json::object to_json(const events::span& span) {
                        {"kind", kind_of(span)},
                        {"startTimeUnixNano", nanoseconds(span.start_time)},
                        {"endTimeUnixNano", nanoseconds(end)}};
+    json::array links;
     if (!span.parent_id.empty()) {
         shown["parentSpanId"] = span.parent_id;
+    }
+    for (const auto& link : span.links) {
+        const json::object target{{"traceId", link.at("trace_id")}, {"spanId", link.at("span_id")}};
+        links.push_back(target);
+    }
+    if (!links.empty()) {
+        shown["links"] = std::move(links);
     }
     auto attributes = attributes_of(span);
     if (!span.outcome.empty() && span.outcome != "ok") {

@@ -11,6 +11,14 @@ void retry_budget::succeeded() noexcept {
     tokens_ = std::min(most_, tokens_ + ratio_);
 }
 
+void retry_budget::provide(std::size_t tokens) noexcept {
+    const auto more = static_cast<double>(tokens) - most_;
+    if (most_ > 0 && more > 0) {
+        most_ += more;
+        tokens_ += more;
+    }
+}
+
 bool retry_budget::spend() noexcept {
     tokens_ = std::max(0.0, tokens_ - 1.0);
     return most_ == 0 || tokens_ > most_ / 2;

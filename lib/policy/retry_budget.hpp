@@ -5,6 +5,8 @@
 
 #include <skep/self_healing.hpp>
 
+#include <cstddef>
+
 namespace skep {
 
 /// Keeps retries from doubling an overload. A token bucket: each retry takes a token, and each success
@@ -16,6 +18,9 @@ public:
         : most_(static_cast<double>(options.budget)), ratio_(options.budget_ratio), tokens_(most_) {}
 
     void succeeded() noexcept;
+
+    /// Raises the budget to at least so many tokens, unless there is none.
+    void provide(std::size_t tokens) noexcept;
 
     /// Takes a token for a lost call that might be retried. Returns true if the call may be retried: never
     /// with a budget of 1 or 2.

@@ -15,7 +15,8 @@ void call_outcomes::on_result(worker& sender, call& answered_call, result_messag
 }
 
 void call_outcomes::on_remote_error(worker& sender, call& answered_call, error_message& answer) {
-    if (answered_call.state == call_state::running && may_be_workers_fault(answer.type, answer.code)) {
+    if (answered_call.state == call_state::running && may_be_workers_fault(answer.type, answer.code) &&
+        sender.calls().is_first_failure(answered_call)) {
         record_failed_call(sender, answered_call, answer.type);
     }
     parts_.calls.answers().on_remote_error(sender, answered_call, answer);
@@ -31,6 +32,15 @@ asio::awaitable<void> call_outcomes::watch_deadlines() {
             record_failed_call(*each.assigned_worker, *each.abandoned_call, "timeout");
         }
         parts_.scaling.on_waiting();
+    }
+}
+
+asio::awaitable<void> call_outcomes::watch_batches() {
+    auto& room = parts_.calls.room();
+    for (;;) {
+        co_await room.batches().wait();
+        parts_.events.catch_up();
+        room.serve_all();
     }
 }
 

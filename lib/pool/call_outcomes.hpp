@@ -27,6 +27,9 @@ public:
     /// Acts on deadlines until cancelled. Pending events are applied first.
     asio::awaitable<void> watch_deadlines();
 
+    /// Sends batches that have waited for more calls, until cancelled.
+    asio::awaitable<void> watch_batches();
+
 private:
     void on_result(worker& sender, call& answered_call, result_message& answer, time_point now) override;
     void on_remote_error(worker& sender, call& answered_call, error_message& answer) override;

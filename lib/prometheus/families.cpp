@@ -46,6 +46,16 @@ public:
         }
     }
 
+    /// Buckets of 1, 2, 4, ... calls.
+    void sizes(const char* name, const char* help, labels sample_labels, const batch_metrics& batches) {
+        auto& shown = add(name, help, MetricType::Histogram, std::move(sample_labels)).histogram;
+        shown.sample_sum = static_cast<double>(batches.calls);
+        for (std::size_t power = 0; power < batches.sizes.size(); ++power) {
+            shown.sample_count += batches.sizes[power];
+            shown.bucket.push_back({shown.sample_count, static_cast<double>(std::size_t(1) << power)});
+        }
+    }
+
     std::vector<MetricFamily> take() && { return std::move(families_); }
 
 private:
@@ -85,6 +95,15 @@ void show_calls(exposition& out, const std::string& pool, const std::string& com
               calls.queue_time);
     out.times("skep_call_run_seconds", "Time from sending a call to a worker until its end.", where,
               calls.run_time);
+}
+
+void show_batches(exposition& out, const std::string& pool, const std::string& command,
+                  const batch_metrics& batches) {
+    const labels where{{"pool", pool}, {"command", command}};
+    out.sizes("skep_batch_size", "Calls of a batch.", where, batches);
+    out.times("skep_batch_wait_seconds",
+              "Time from the arrival of a batch's first call until the batch was sent.", where,
+              batches.wait_time);
 }
 
 /// Shows the availability of workers, and load and capacity of each slot.
@@ -197,6 +216,9 @@ std::vector<MetricFamily> to_families(const std::vector<pool_metrics>& pools) {
             show_calls(out, status.name, command, calls);
         }
         show_calls(out, status.name, "", each.others);
+        for (const auto& [command, batches] : each.batches) {
+            show_batches(out, status.name, command, batches);
+        }
         show_workers(out, status);
         out.times("skep_worker_start_seconds", "Time from asking for a worker until it was ready.",
                   {{"pool", status.name}}, each.start_time);

@@ -5,6 +5,7 @@
 
 #include "core/text.hpp"
 
+#include <bit>
 #include <exception>
 
 namespace skep {
@@ -39,6 +40,20 @@ void call_recorder::record(const std::string& command, const time_spent& times,
     }
 }
 
+void call_recorder::record_batch(const std::string& command, std::size_t calls, duration wait_time) noexcept {
+    try {
+        const bool is_known = batches_.contains(command);
+        const bool has_room = batches_.size() < options_.commands && is_label(command);
+        if (!options_.enabled || (!is_known && !has_room)) {
+            return;
+        }
+        auto& batches = batches_[command];
+        batches.calls += calls;
+        ++batches.sizes.at(std::bit_width(calls - 1));
+        batches.wait_time.record(wait_time);
+    } catch (const std::exception&) {} // out of memory for a new command, or too many calls
+}
+
 /// Callers may choose arbitrary command names: only commands known to a worker get figures of their own.
 call_metrics& call_recorder::of(const std::string& command, bool was_known) noexcept {
     try {
@@ -56,6 +71,7 @@ call_metrics& call_recorder::of(const std::string& command, bool was_known) noex
 void call_recorder::report(pool_metrics& metrics) const {
     metrics.commands = {commands_.begin(), commands_.end()};
     metrics.others = others_;
+    metrics.batches = {batches_.begin(), batches_.end()};
 }
 
 } // namespace skep

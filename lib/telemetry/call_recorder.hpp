@@ -29,6 +29,9 @@ public:
     void record(const std::string& command, const time_spent& times,
                 const std::optional<errc>& code) noexcept;
 
+    /// Records a batch, whose first call has waited for that time.
+    void record_batch(const std::string& command, std::size_t calls, duration wait_time) noexcept;
+
     /// Writes the figures to `metrics`.
     void report(pool_metrics& metrics) const;
 
@@ -38,6 +41,7 @@ private:
     const metrics_options options_;
     std::unordered_map<std::string, call_metrics> commands_;
     call_metrics others_;
+    std::unordered_map<std::string, batch_metrics> batches_;
 };
 
 } // namespace skep

@@ -35,6 +35,14 @@ json::object to_json(const call_metrics& calls) {
             {"run_time", to_json(calls.run_time)}};
 }
 
+json::object to_json(const batch_metrics& batches) {
+    json::object sizes;
+    for (std::size_t power = 0; power < batches.sizes.size(); ++power) {
+        sizes[std::to_string(std::size_t(1) << power)] = batches.sizes[power];
+    }
+    return {{"calls", batches.calls}, {"sizes", std::move(sizes)}, {"wait_time", to_json(batches.wait_time)}};
+}
+
 } // namespace
 
 json::object to_json(const pool_metrics& metrics) {
@@ -42,11 +50,13 @@ json::object to_json(const pool_metrics& metrics) {
     for (const auto& [name, each] : metrics.commands) {
         commands[name] = to_json(each);
     }
-    return {{"status", to_json(metrics.status)},
-            {"start_time", to_json(metrics.start_time)},
-            {"calls", to_json(metrics.calls())},
-            {"commands", std::move(commands)},
-            {"others", to_json(metrics.others)}};
+    json::object batches;
+    for (const auto& [name, each] : metrics.batches) {
+        batches[name] = to_json(each);
+    }
+    return {{"status", to_json(metrics.status)}, {"start_time", to_json(metrics.start_time)},
+            {"calls", to_json(metrics.calls())}, {"commands", std::move(commands)},
+            {"others", to_json(metrics.others)}, {"batches", std::move(batches)}};
 }
 
 } // namespace skep

@@ -22,8 +22,8 @@ namespace {
 
 using namespace std::string_view_literals; // which are appended without counting their length
 
-// Room for the frame's header and the start of a call: type, id and times.
-constexpr std::size_t longest_preface = 104;
+// Room for the frame's header and the start of a call: type, id, times and batch.
+constexpr std::size_t longest_preface = 144;
 
 constexpr std::size_t payload_alignment = 16;
 
@@ -102,6 +102,7 @@ void check_name(std::string_view name, const char* role) {
 void check_names(const request& call) {
     check_name(call.command(), "its command");
     check_name(call.session(), "its session");
+    check_name(call.batch_key(), "its batch_key");
     check_name(call.correlation_id(), "its correlation_id");
     for (const auto& each : call.metadata()) {
         check_name(each.key(), "a key of its metadata");
@@ -216,20 +217,27 @@ std::uint64_t outline_of(const request& call) noexcept {
 }
 
 void append_call(send_buffer& buffer, std::uint64_t id, std::string_view body, const request& call,
-                 const call_times& times) {
+                 const call_dispatch& facts) {
     auto& out = buffer.text();
     const auto begin = out.size();
     try {
         begin_frame(out);
         out += R"({"type":"call","id":)"sv;
         append_json_number(out, id);
-        if (times.left) {
+        if (facts.left) {
             out += R"(,"deadline_ms":)"sv;
-            append_json_number(out, to_milliseconds(*times.left));
+            append_json_number(out, to_milliseconds(*facts.left));
         }
-        if (times.sent_after) {
+        if (facts.sent_after) {
             out += R"(,"sent_ms":)"sv;
-            append_json_number(out, to_milliseconds(*times.sent_after));
+            append_json_number(out, to_milliseconds(*facts.sent_after));
+        }
+        if (facts.batch.size > 1) {
+            out += R"(,"batch":[)"sv;
+            append_json_number(out, facts.batch.number);
+            out += ',';
+            append_json_number(out, facts.batch.size);
+            out += ']';
         }
         out += body;
         if (has_arrays(call)) {

@@ -25,7 +25,7 @@ namespace skep {
 /// Encodes the part of a call's frame that is the same for every worker: the JSON from the command on. Runs
 /// once, in the caller. `stream`: the initial credit of a stream's worker; null for other calls. Throws
 /// error(frame_too_large) or error(invalid_request) if the call cannot be sent, or if a name (command,
-/// session, correlation id, key of the metadata) is longer than longest_name. A value that can be sent can be
+/// session, batch key, correlation id, key of the metadata) is longer than longest_name. A value that can be sent can be
 /// sent back within the same limits. `memory`: of the text of an earlier call, to be used again.
 std::string encode_call(const request& call, const limit_options& limits,
                         const stream_credit* stream = nullptr, std::string memory = {});
@@ -41,18 +41,27 @@ std::uint64_t outline_of(const request& call) noexcept;
 
 // Each function appends one whole frame with a message of the host.
 
-/// The times in a call's frame.
-struct call_times {
+/// The place of a call in a batch.
+struct batch_place {
+    std::uint64_t number = 0; ///< of the batch; rises on a connection
+    std::size_t size = 1;     ///< number of calls; 1 = no batch
+};
+
+/// The members of a call's frame that differ each time the call is sent.
+struct call_dispatch {
     std::optional<duration> left; ///< until the deadline, if any
 
     /// Since the welcome, if the call is pipelined. A worker that begins the call much later can tell from
     /// this time how long the call has waited.
     std::optional<duration> sent_after;
+
+    batch_place batch{};
 };
 
-/// `body`: the result of encode_call() for `call`. The call's attachments follow the body.
+/// `body`: the result of encode_call() for `call`. The call's attachments follow the body. Appends the whole
+/// frame, or nothing if it throws.
 void append_call(send_buffer& out, std::uint64_t id, std::string_view body, const request& call,
-                 const call_times& times);
+                 const call_dispatch& facts);
 
 /// The facts for a worker after its hello.
 struct welcome {

@@ -28,6 +28,29 @@ using namespace std::string_view_literals;
 
 using members = message_members;
 
+/// Reads for each command {"most": calls, "wait_ms": milliseconds}.
+batch_commands to_batches(const members& fields, const boost::json::value& value) {
+    if (!value.is_object()) {
+        fields.refuse("batches", "is not an object");
+    }
+    batch_commands batches;
+    for (const auto& each : value.get_object()) {
+        const auto* const limits = each.value().if_object();
+        const auto* const most = limits != nullptr ? limits->if_contains("most") : nullptr;
+        const auto* const wait = limits != nullptr ? limits->if_contains("wait_ms") : nullptr;
+        boost::system::error_code problem;
+        const auto calls = most != nullptr ? most->to_number<std::size_t>(problem) : 0;
+        const auto time = wait != nullptr ? wait->to_number<double>(problem) : 0.0;
+        if (problem || calls < 1 || calls > most_in_batch || !(time >= 0 && time <= longest_batch_wait_ms)) {
+            fields.refuse("batches", "has no valid most or wait_ms");
+        }
+        const std::chrono::duration<double, std::milli> wait_time(time);
+        batches.insert_or_assign(std::string(each.key()),
+                                 batch_limits{calls, std::chrono::duration_cast<duration>(wait_time)});
+    }
+    return batches;
+}
+
 hello_message to_hello(const members& fields) {
     hello_message hello;
     hello.protocol = fields.signed_number("protocol");
@@ -67,6 +90,10 @@ hello_message to_hello(const members& fields) {
     if (hello.loop.size() > longest_name) {
         fields.refuse("loop", "is too long a name");
     }
+    if (const auto* batches = fields.find("batches")) {
+        hello.batches = to_batches(fields, *batches);
+    }
+    hello.slots = fields.find("slots") != nullptr ? fields.number("slots") : 0;
     return hello;
 }
 

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/batch_limits.hpp"
 #include "wire/frame.hpp"
 #include "wire/json_fields.hpp"
 #include <skep/blob.hpp>
@@ -14,6 +15,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,6 +60,8 @@ struct hello_message {
     bool own_health_check = true; ///< the command checks more than whether the worker answers
     int stack_signal = 0;         ///< the signal that prints the stacks to stderr; 0 = none
     std::string loop;             ///< what receives its calls, such as "c"; empty if unknown
+    batch_commands batches;       ///< the commands that run many calls at once
+    std::uint64_t slots = 0;      ///< calls that an engine serves at once; 0 = it has no engine
 };
 struct ready_message {};
 struct result_message {

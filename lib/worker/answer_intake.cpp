@@ -49,8 +49,12 @@ void answer_intake::handle(error_message& error) {
     }
     count_answer();
     ++calls_.errors_;
-    core_.self.health().failed_call(error, now);
+    if (calls_.is_first_failure(*answered)) {
+        core_.self.health().failed_call(error, now);
+    }
+    const auto place = answered->place_id;
     answers_.on_remote_error(core_.self, *answered, error);
+    calls_.failed_place_ = place;
     drain_.follow_answer();
 }
 
@@ -95,7 +99,8 @@ void answer_intake::count_answer() {
 /// abandoned.
 void answer_intake::watch_begun_in_vain() {
     auto* const begun = calls_.just_begun();
-    const bool is_in_vain = begun != nullptr && begun->state == call_state::abandoned && !begun->is_private;
+    const bool is_in_vain = begun != nullptr && begun->state == call_state::abandoned && !begun->is_private &&
+                            calls_.is_place_deserted(*begun);
     if (is_in_vain && begun->heap_place == deadline_node::outside) {
         answers_.on_begun_in_vain(*begun);
     }

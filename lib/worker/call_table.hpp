@@ -13,9 +13,9 @@
 
 namespace skep {
 
-/// The calls sent to a worker and not yet answered, in the order sent. The worker begins the calls in that
-/// order, runs at most capacity() at a time, and answers a call before it begins the next. Calls beyond the
-/// capacity are pipelined.
+/// The calls sent to a worker and not yet answered, in the order sent. A call, or the calls of a batch
+/// together, takes one place: the worker begins places in the order sent, runs at most capacity() at a time,
+/// and answers all calls of a place before it begins the next. Calls beyond the capacity are pipelined.
 class call_table {
 public:
     struct entry {
@@ -24,14 +24,18 @@ public:
         std::uint64_t begin; ///< position of the call's frame in the data stream
     };
 
-    std::size_t load() const noexcept { return entries_.size(); }
+    /// Returns the number of places taken.
+    std::size_t load() const noexcept { return taken_; }
+
+    /// Returns the number of calls.
+    std::size_t size() const noexcept { return entries_.size(); }
     bool empty() const noexcept { return entries_.empty(); }
 
     std::size_t capacity() const noexcept { return capacity_; }
     void set_capacity(std::size_t capacity) noexcept { capacity_ = capacity; }
     bool is_full() const noexcept { return load() >= capacity_; }
 
-    /// Returns true if another call outside of leases can begin now.
+    /// Returns true if another call or batch outside of leases can begin now.
     bool has_place() const noexcept { return load() + unused_ < capacity_; }
 
     // Leases keep places, for their own calls only.
@@ -39,31 +43,35 @@ public:
         reserved_ += places;
         unused_ += places;
     }
-    /// Precondition: no call occupies the places.
+    /// Precondition: no call takes the places.
     void release(std::size_t places) noexcept {
         reserved_ -= places;
         unused_ -= places;
     }
     std::size_t reserved() const noexcept { return reserved_; }
 
-    /// Returns the number of calls outside of leases.
+    /// Returns the number of places taken outside of leases.
     std::size_t common_load() const noexcept { return load() - (reserved_ - unused_); }
 
     std::uint64_t next_id() const noexcept { return next_id_; }
 
-    /// Makes room for one more call, so that add() does not allocate.
-    void make_room() {
+    /// Makes room for so many more calls, so that add() does not allocate.
+    void make_room(std::size_t more = 1) {
         constexpr std::size_t least = 16;
-        if (entries_.full()) {
-            entries_.set_capacity(std::max(least, 2 * entries_.size()));
+        if (entries_.reserve() < more) {
+            entries_.set_capacity(std::max({least, 2 * entries_.size(), entries_.size() + more}));
         }
     }
 
-    /// Enters a call under next_id().
-    void add(call& sent_call, std::uint64_t begin) {
+    /// Enters a call under next_id(). `is_beside_last`: in the batch, and the place, of the call added last.
+    void add(call& sent_call, std::uint64_t begin, bool is_beside_last = false) {
         make_room();
+        sent_call.place_id = is_beside_last ? entries_.back().sent->place_id : next_id_;
         entries_.push_back({next_id_++, call_ptr(&sent_call), begin});
-        unused_ -= sent_call.is_leased() ? 1 : 0;
+        if (!is_beside_last) {
+            ++taken_;
+            unused_ -= sent_call.is_leased() ? 1 : 0;
+        }
     }
 
     /// Returns the call sent first, or null if the table is empty.
@@ -83,6 +91,7 @@ public:
             return {};
         }
         const auto place = entries_.begin() + (found - entries_.begin());
+        const bool frees_place = is_alone_in_place(found);
         auto sent = std::move(place->sent);
         // The call is usually one of the oldest: the calls behind stay in place.
         const bool is_old = place - entries_.begin() < entries_.end() - place;
@@ -91,63 +100,129 @@ public:
         } else {
             entries_.erase(place);
         }
-        unused_ += sent->is_leased() ? 1 : 0;
+        free_place(*sent, frees_place);
         return sent;
     }
 
     /// Removes the call sent last. Precondition: the table is not empty.
     entry take_last() noexcept {
+        const bool frees_place = is_alone_in_place(entries_.end() - 1);
         auto last = std::move(entries_.back());
         entries_.pop_back();
-        unused_ += last.sent->is_leased() ? 1 : 0;
+        free_place(*last.sent, frees_place);
         return last;
+    }
+
+    /// Returns the number of calls that the worker can have begun. O(the calls in its places) with batches,
+    /// else O(1).
+    std::size_t begun() const noexcept {
+        return static_cast<std::size_t>(end_of_places(capacity_) - entries_.begin());
     }
 
     /// Returns true if the worker cannot have begun the call yet.
     bool is_pipelined(const call& sent_call) const noexcept {
-        return load() > capacity_ && sent_call.id >= at(capacity_)->id;
+        return load() > capacity_ && sent_call.id >= end_of_places(capacity_)->id;
     }
 
-    /// Returns the call that the worker may have begun after its last answer, or null if the answer let no
-    /// call begin.
-    call* just_begun() const noexcept { return is_full() ? at(capacity_ - 1)->sent.get() : nullptr; }
+    /// Returns the last call in the place that the worker may have begun after its last answer, or null if
+    /// the answer let no call begin.
+    call* just_begun() const noexcept {
+        return is_full() ? (end_of_places(capacity_) - 1)->sent.get() : nullptr;
+    }
 
     /// Calls `act` for at most `most` calls, in the order sent.
     template <class Act>
     void for_each(std::size_t most, Act&& act) const {
-        std::for_each(entries_.begin(), at(std::min(load(), most)),
+        std::for_each(entries_.begin(), at(std::min(size(), most)),
                       [&](const auto& each) { act(*each.sent); });
+    }
+
+    /// Calls `act` for the calls in the place of `sent_call`, a call of the table.
+    template <class Act>
+    void for_each_in_place(const call& sent_call, Act&& act) const {
+        for (auto each = search(sent_call.place_id, true);
+             each != entries_.end() && each->sent->place_id == sent_call.place_id; ++each) {
+            act(*each->sent);
+        }
+    }
+
+    /// Returns true if no caller waits for any call in the place of `sent_call`, a call of the table.
+    bool is_place_deserted(const call& sent_call) const noexcept {
+        bool is_deserted = true;
+        for_each_in_place(sent_call,
+                          [&](const call& each) { is_deserted = is_deserted && is_given_up(each); });
+        return is_deserted;
     }
 
     /// Returns true if no caller waits for a call that the worker can have begun, unless an answer is in
     /// flight.
     bool is_drained() const noexcept {
-        return std::all_of(entries_.begin(), at(std::min(load(), capacity_)), is_given_up);
+        return std::all_of(entries_.begin(), end_of_places(capacity_),
+                           [](const entry& each) { return is_given_up(*each.sent); });
     }
 
     /// Returns true if the worker can have begun a private call, unknown to the pool.
     bool is_at_private() const noexcept {
-        return std::any_of(entries_.begin(), at(std::min(load(), capacity_)),
-                           [](const auto& each) { return each.sent->is_private; });
+        return std::any_of(entries_.begin(), end_of_places(capacity_),
+                           [](const entry& each) { return each.sent->is_private; });
     }
 
     /// Returns true if no caller waits for any of the calls.
-    bool is_deserted() const noexcept { return std::all_of(entries_.begin(), entries_.end(), is_given_up); }
+    bool is_deserted() const noexcept {
+        return std::all_of(entries_.begin(), entries_.end(),
+                           [](const entry& each) { return is_given_up(*each.sent); });
+    }
 
 private:
     using const_iterator = boost::circular_buffer<entry>::const_iterator;
 
     /// Returns true if the call is private or its caller has abandoned the call.
-    static bool is_given_up(const entry& each) noexcept {
-        return each.sent->state == call_state::abandoned || each.sent->is_private;
+    static bool is_given_up(const call& each) noexcept {
+        return each.state == call_state::abandoned || each.is_private;
     }
 
-    /// Returns the end if the table has no call with that id.
-    const_iterator search(std::uint64_t id) const noexcept {
+    /// Returns the end if the table has no call with that id, or with `or_next` no later call either.
+    const_iterator search(std::uint64_t id, bool or_next = false) const noexcept {
         const auto found =
             std::lower_bound(entries_.begin(), entries_.end(), id,
                              [](const entry& each, std::uint64_t wanted_id) { return each.id < wanted_id; });
-        return found != entries_.end() && found->id == id ? found : entries_.end();
+        return found != entries_.end() && (or_next || found->id == id) ? found : entries_.end();
+    }
+
+    /// Returns the end of the calls in the first `count` places.
+    const_iterator end_of_places(std::size_t count) const noexcept {
+        if (load() <= count) {
+            return entries_.end();
+        }
+        if (!has_batch()) {
+            return at(count);
+        }
+        auto each = entries_.begin();
+        for (; count > 0; --count) {
+            const auto place = each->sent->place_id;
+            each = std::find_if(each, entries_.end(),
+                                [&](const entry& other) { return other.sent->place_id != place; });
+        }
+        return each;
+    }
+
+    bool has_batch() const noexcept { return load() < size(); }
+
+    bool is_alone_in_place(const_iterator which) const noexcept {
+        if (!has_batch()) {
+            return true;
+        }
+        const auto is_beside = [&](const entry& other) {
+            return other.sent->place_id == which->sent->place_id;
+        };
+        const bool has_earlier = which != entries_.begin() && is_beside(*(which - 1));
+        const bool has_later = which + 1 != entries_.end() && is_beside(*(which + 1));
+        return !has_earlier && !has_later;
+    }
+
+    void free_place(const call& removed_call, bool frees_place) noexcept {
+        taken_ -= frees_place ? 1 : 0;
+        unused_ += frees_place && removed_call.is_leased() ? 1 : 0;
     }
 
     const_iterator at(std::size_t index) const noexcept {
@@ -156,6 +231,7 @@ private:
 
     boost::circular_buffer<entry> entries_; ///< ascending ids
     std::uint64_t next_id_ = 1;
+    std::size_t taken_ = 0; ///< places
     std::size_t capacity_ = 0;
     std::size_t reserved_ = 0; ///< places
     std::size_t unused_ = 0;   ///< reserved places without a call

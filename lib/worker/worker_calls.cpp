@@ -18,7 +18,7 @@ namespace skep {
 namespace {
 
 // A dozen small calls. A larger write would save little, and keep the worker waiting.
-constexpr std::size_t batch_bytes = 1500;
+constexpr std::size_t write_bytes = 1500;
 
 // Beyond this many concurrent calls, output lines are not attributed, to limit the cost.
 constexpr std::size_t most_listed = 64;
@@ -40,10 +40,21 @@ std::string make_correlation(double chance) {
 worker_calls::worker_calls(worker_core& core)
     : core_(core), correlation_(make_correlation(core.context.random())), tools_(core) {}
 
-std::size_t worker_calls::open(std::size_t most) {
-    set_capacity(std::min<std::size_t>(core_.config.capacity, most));
+/// An engine has as many places as it has slots: a lower capacity would leave it idle without a word.
+std::size_t worker_calls::open(hello_message& hello) {
+    set_capacity(hello.slots > 0 ? hello.slots : std::min(core_.config.capacity, hello.capacity));
+    batches_ = std::move(hello.batches);
+    for (auto& [command, limits] : batches_) {
+        limits = limits_of(core_.config, command, limits);
+    }
     tools_.open();
     return capacity();
+}
+
+const batch_limits& worker_calls::batches_of(std::string_view command) const noexcept {
+    static constexpr batch_limits none;
+    const auto found = batches_.find(command);
+    return found == batches_.end() ? none : found->second;
 }
 
 void worker_calls::reserve(std::size_t places) noexcept {
@@ -57,21 +68,49 @@ void worker_calls::release(std::size_t places) noexcept {
 }
 
 void worker_calls::assign(call& next, time_point now) {
+    auto* const one = &next;
+    send({&one, 1}, now);
+}
+
+void worker_calls::assign_batch(std::span<call* const> batch, time_point now) {
+    auto& outbox = core_.link->data().outbox();
+    const auto begin = outbox.text().size();
+    try {
+        send(batch, now);
+    } catch (...) {
+        if (batch.front()->id == 0) { // a worker waits for all of a batch
+            outbox.truncate(begin);
+        }
+        throw;
+    }
+}
+
+void worker_calls::send(std::span<call* const> batch, time_point now) {
     auto& connection = *core_.link;
     auto& data = connection.data();
-    const auto begin = data.appended();
-    call_times times;
-    if (next.deadline != time_point::max()) {
-        times.left = next.deadline - now;
-        times.sent_after = is_full() ? std::optional<duration>(now - connection.welcomed()) : std::nullopt;
+    const bool waits = is_full();
+    make_room(batch.size()); // a sent frame must be in the table
+    auto begin = data.appended();
+    auto id = next_id();
+    for (const auto* const next : batch) {
+        call_dispatch facts;
+        facts.batch = {next_id(), batch.size()};
+        if (next->deadline != time_point::max()) {
+            facts.left = next->deadline - now;
+            facts.sent_after = waits ? std::optional<duration>(now - connection.welcomed()) : std::nullopt;
+        }
+        begin = data.appended();
+        append_call(data.outbox(), id++, next->body, next->req, facts);
     }
-    make_room(); // a sent frame must be in the table
-    append_call(data.outbox(), next_id(), next.body, next.req, times);
-    next.id = next_id();
-    add(next, begin);
-    follow_load(now, &next);
-    last_assigned_ = next.is_private ? last_assigned_ : now;
-    if (load() == 1 || data.outbox().size() >= batch_bytes) {
+    for (auto* const next : batch) {
+        next->id = next_id();
+        next->batch_size = static_cast<std::uint32_t>(batch.size());
+        add(*next, begin, next != batch.front()); // a batch begins when its last frame has come
+    }
+    auto& first = *batch.front();
+    follow_load(now, &first);
+    last_assigned_ = first.is_private ? last_assigned_ : now;
+    if (load() == 1 || data.outbox().size() >= write_bytes) {
         data.flush(); // the worker is idle, or can begin during further work here: every microsecond counts
     } else {
         connection.flush_soon(core_.self.shared_from_this());
@@ -114,14 +153,14 @@ std::string worker_calls::correlation_id_of(const call& sent_call) const {
 
 std::vector<std::string> worker_calls::correlation_ids() const {
     std::vector<std::string> ids;
-    const auto most = std::min(capacity(), most_listed); // the rest is pipelined
+    const auto most = std::min(begun(), most_listed); // the rest is pipelined
     for_each(most, [&](const call& each) { ids.push_back(correlation_id_of(each)); });
     return ids;
 }
 
 std::string worker_calls::session_of(std::string_view correlation_id) const {
     std::string session;
-    const auto most = std::min(capacity(), most_listed);
+    const auto most = std::min(begun(), most_listed);
     for_each(most, [&](const call& each) {
         if (each.has_session() && correlation_id_of(each) == correlation_id) {
             session = each.req.session();
@@ -192,13 +231,14 @@ void worker_calls::begin_tool(const call_ptr& caller, tool_call_message& message
 void worker_calls::lose() {
     tools_.close();
     const bool is_heard_out = core_.link && core_.life.process().has_ended && core_.link->has_heard_out();
-    const std::size_t may_have_begun = is_heard_out ? capacity() : load();
+    const auto may_have_begun = is_heard_out ? begun() : size();
     if (core_.link) {
         core_.link->data().stop_sending(); // calls returned as unsent must not be sent later
     }
-    const auto begun = std::min(may_have_begun, load());
-    record_lost(begun);
-    loss_ = {may_have_begun, begun == 1 && is_end_by_call()};
+    record_lost(may_have_begun);
+    const bool is_one_place =
+        may_have_begun > 0 && (load() == 1 || (is_heard_out && capacity() == 1)) && is_end_by_call();
+    loss_ = {may_have_begun, is_one_place && may_have_begun == 1, is_one_place && may_have_begun > 1};
     core_.announce(calls_lost{});
 }
 
@@ -212,7 +252,7 @@ void worker_calls::record_lost(std::size_t count) noexcept {
 }
 
 unanswered_calls worker_calls::unanswered() const {
-    return loss_ ? lost_calls_ : name_first(std::min(load(), capacity()));
+    return loss_ ? lost_calls_ : name_first(begun());
 }
 
 unanswered_calls worker_calls::name_first(std::size_t count) const {
@@ -239,8 +279,9 @@ std::optional<lost_call_notice> worker_calls::take_lost() {
             last.sent->sink->put_loss();
         } else {
             const bool may_have_begun =
-                load() < loss_->may_have_begun && core_.link->data().sent() > last.begin;
-            return lost_call_notice{std::move(last.sent), may_have_begun, loss_->is_one_to_blame};
+                size() < loss_->may_have_begun && core_.link->data().sent() > last.begin;
+            return lost_call_notice{std::move(last.sent), may_have_begun, loss_->is_one_to_blame,
+                                    loss_->is_batch_suspect && may_have_begun};
         }
     }
     return std::nullopt;

@@ -9,6 +9,7 @@
 #include <skep/unanswered_calls.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ struct lost_call_notice {
     /// The only call that the worker can have begun when it crashed, broke the protocol or outgrew its hard
     /// memory limit.
     bool is_to_blame;
+    /// The worker can have begun only the calls of one batch, with this call, when it ended in such a way.
+    bool is_suspect;
 };
 
 /// The calls of one worker, each from its frame to the answer or the loss; the places taken by calls and
@@ -32,15 +35,19 @@ public:
     explicit worker_calls(worker_core& core);
 
     using call_table::capacity, call_table::common_load, call_table::empty, call_table::for_each,
-        call_table::is_at_private, call_table::is_deserted, call_table::is_drained, call_table::is_full,
-        call_table::is_pipelined, call_table::load, call_table::oldest, call_table::reserved;
+        call_table::for_each_in_place, call_table::is_at_private, call_table::is_deserted,
+        call_table::is_drained, call_table::is_full, call_table::is_pipelined, call_table::is_place_deserted,
+        call_table::load, call_table::oldest, call_table::reserved, call_table::size;
 
     /// Returns true if calls can be sent to the worker at all.
     bool is_open() const noexcept {
         return core_.life.takes_calls() && core_.link->data().unsent() <= core_.config.limits.frame_bytes;
     }
 
-    /// Returns true if the worker can begin another call now.
+    /// Returns the limits of the command's batches at this worker.
+    const batch_limits& batches_of(std::string_view command) const noexcept;
+
+    /// Returns true if the worker can begin another call or batch now.
     bool accepts_call() const noexcept { return is_open() && has_place(); }
 
     /// Returns true if the worker is at capacity, but accepts a call to begin as soon as possible.
@@ -56,6 +63,10 @@ public:
     /// Sends the call. If assign() throws (out of memory), the worker stays intact, and has the call unless
     /// the call's `id` is 0.
     void assign(call& next, time_point now);
+
+    /// Sends the calls as one batch, or none of them if assign_batch() throws (out of memory). Precondition:
+    /// a worker that batches their command.
+    void assign_batch(std::span<call* const> batch, time_point now);
 
     /// Sends a call that the pool does not know of. The answer goes straight to the call's sink. The call
     /// alone does not keep a leaving worker.
@@ -83,6 +94,11 @@ public:
     /// or session.
     std::string session_of(std::string_view correlation_id) const;
 
+    /// Returns true if no call of its batch has failed before.
+    bool is_first_failure(const call& failed_call) const noexcept {
+        return failed_call.place_id != failed_place_;
+    }
+
     /// Return the answer in the form for the caller.
     reply reply_to(const call& answered_call, result_message& answer, time_point now) const;
     error_info failure_of(const call& answered_call, error_message& answer) const;
@@ -107,11 +123,14 @@ private:
     struct loss {
         std::size_t may_have_begun;
         bool is_one_to_blame;
+        bool is_batch_suspect;
     };
 
     /// Opens the calls after the worker's hello. Returns the capacity.
-    std::size_t open(std::size_t most);
+    std::size_t open(hello_message& hello);
     const std::string& correlation() const noexcept { return correlation_; }
+
+    void send(std::span<call* const> batch, time_point now);
 
     /// Called after every possible change of the places. `subject`: the call that took or freed a place.
     void follow_load(time_point now, const call* subject = nullptr) noexcept {
@@ -137,9 +156,11 @@ private:
 
     worker_core& core_;
     std::string correlation_; ///< the prefix of generated ids
+    batch_commands batches_;
     tool_runner tools_;
     std::uint64_t completed_ = 0;
     std::uint64_t errors_ = 0;
+    std::uint64_t failed_place_ = 0; ///< place of the last call that failed
     time_point last_assigned_;
     std::optional<loss> loss_;
     unanswered_calls lost_calls_; ///< at the first loss

@@ -58,11 +58,11 @@ asio::awaitable<void> worker_drain::linger() {
     const auto& calls = core_.self.calls();
     bool has_answered = true;
     while (has_answered && calls.is_drained() && !calls.is_deserted()) {
-        const auto load = calls.load();
+        const auto awaited = calls.size();
         const auto limit = patience_for_first();
         patient_deadline grace(core_.context.now() + limit, limit);
         co_await never.wait_until(grace);
-        has_answered = calls.load() < load;
+        has_answered = calls.size() < awaited;
     }
     is_lingering_ = false;
     if (calls.is_drained()) {

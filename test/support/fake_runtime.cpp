@@ -106,6 +106,12 @@ json::object fake_worker::hello(std::size_t capacity) const {
     if (!loop.empty()) {
         message["loop"] = loop;
     }
+    if (!batches.empty()) {
+        message["batches"] = batches;
+    }
+    if (slots != 0) {
+        message["slots"] = slots;
+    }
     return message;
 }
 

@@ -47,6 +47,8 @@ public:
     bool only_answers = false; ///< which is all its health check shows
     int stack_signal = 0;
     std::string loop;
+    boost::json::object batches; ///< as in a hello
+    std::uint64_t slots = 0;     ///< of its engine
     std::uint64_t resident = 1u << 20;
     bool is_measurable = true;
     bool has_company = false; ///< others of its group, who have its channels open, and do not end with it

@@ -36,6 +36,17 @@ struct trial {
         return *fresh;
     }
 
+    /// Adds the calls of a batch.
+    void add_batch(std::size_t size) {
+        for (std::size_t i = 0; i < size; ++i) {
+            const call_ptr fresh(new call(request("x"), nullptr));
+            fresh->id = table.next_id();
+            fresh->state = call_state::running;
+            table.add(*fresh, 0, i > 0);
+            calls.push_back(fresh);
+        }
+    }
+
     call& get(std::uint64_t id) { return *calls.at(id - 1); }
     void abandon(std::uint64_t id) { get(id).state = call_state::abandoned; }
 
@@ -97,6 +108,57 @@ BOOST_AUTO_TEST_CASE(agrees_with_a_plain_map_over_random_operations) {
         BOOST_REQUIRE(std::equal(calls.begin(), calls.end(), model.begin(), model.end(),
                                  [](const call* one, const auto& other) { return one == other.second; }));
     }
+}
+
+/// Against the plain rules: a batch takes one place, and the places begin in order.
+BOOST_AUTO_TEST_CASE(batches_take_a_place_each_over_random_operations) {
+    std::mt19937 random(7);
+    trial of(3);
+    std::map<std::uint64_t, std::uint64_t> model; // ids and their places
+    for (int i = 0; i < 20'000; ++i) {
+        if (model.size() < 30 && random() % 3 == 0) {
+            const auto place = of.table.next_id();
+            const auto size = 1 + random() % 5;
+            of.add_batch(size);
+            for (std::uint64_t id = place; id < place + size; ++id) {
+                model[id] = place;
+            }
+        } else if (!model.empty()) {
+            const auto found = std::next(model.begin(), static_cast<long>(random() % model.size()));
+            BOOST_REQUIRE(of.table.take(found->first));
+            model.erase(found);
+        }
+        std::vector<std::uint64_t> places;
+        std::size_t begun = 0;
+        std::uint64_t last_begun = 0;
+        for (const auto& [id, place] : model) {
+            if (places.empty() || places.back() != place) {
+                places.push_back(place);
+            }
+            const bool is_begun = places.size() <= 3;
+            begun += is_begun ? 1 : 0;
+            last_begun = is_begun ? id : last_begun;
+            BOOST_REQUIRE(of.table.is_pipelined(of.get(id)) == (places.size() > 3));
+        }
+        BOOST_REQUIRE(of.table.load() == places.size());
+        BOOST_REQUIRE(of.table.size() == model.size());
+        BOOST_REQUIRE(of.table.begun() == begun);
+        const auto* const expected = places.size() >= 3 ? &of.get(last_begun) : nullptr;
+        BOOST_REQUIRE(of.table.just_begun() == expected);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_calls_of_a_batch_share_its_place) {
+    trial of(1, 1);
+    of.add_batch(3);
+    std::vector<std::uint64_t> ids;
+    of.table.take(3);
+    of.table.for_each_in_place(of.get(4), [&](const call& each) { ids.push_back(each.id); });
+    BOOST_TEST(ids == (std::vector<std::uint64_t>{2, 4}), boost::test_tools::per_element());
+    of.abandon(2);
+    BOOST_TEST(!of.table.is_place_deserted(of.get(2)));
+    of.abandon(4);
+    BOOST_TEST(of.table.is_place_deserted(of.get(2)));
 }
 
 BOOST_AUTO_TEST_CASE(an_id_that_was_never_given_out_is_nobodys) {

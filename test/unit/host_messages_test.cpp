@@ -74,9 +74,9 @@ limit_options up_to(std::size_t frame_bytes) {
 }
 
 void encode_to(std::string& out, std::uint64_t id, const request& call, std::optional<duration> time_left,
-               std::optional<duration> sent_after = {}) {
+               std::optional<duration> sent_after = {}, batch_place batch = {}) {
     send_buffer buffer;
-    append_call(buffer, id, encode_call(call, limit_options()), call, {time_left, sent_after});
+    append_call(buffer, id, encode_call(call, limit_options()), call, {time_left, sent_after, batch});
     out += test::sent_bytes(buffer);
 }
 
@@ -313,10 +313,19 @@ BOOST_AUTO_TEST_CASE(messages_are_appended) {
     BOOST_TEST(out == expected);
 }
 
+BOOST_AUTO_TEST_CASE(a_call_of_a_batch_names_the_batch_and_its_size) {
+    std::string out;
+    encode_to(out, 8, request("embed"), {}, {}, {7, 12});
+    BOOST_TEST(out.find(R"({"type":"call","id":8,"batch":[7,12],"command":"embed")") != out.npos);
+    out.clear();
+    encode_to(out, 8, request("embed"), {}, {}, {8, 1});
+    BOOST_TEST(out.find("batch") == out.npos);
+}
+
 BOOST_AUTO_TEST_CASE(the_frame_limit_holds_whatever_the_id_and_the_deadline) {
     const auto call = request("echo").arg("x", json::string(500, 'x')).attach(to_blob("0123456789"));
     std::string longest;
-    encode_to(longest, max_id, call, duration::max(), duration::max());
+    encode_to(longest, max_id, call, duration::max(), duration::max(), {max_id, most_in_batch});
     const auto size = longest.size() - 4;
 
     BOOST_TEST(

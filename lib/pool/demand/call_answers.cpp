@@ -39,6 +39,7 @@ void call_answers::on_result(worker& sender, call& answered_call, result_message
     auto given = sender.calls().reply_to(answered_call, answer, now);
     losses_.succeeded();
     open_.succeed(answered_call, now);
+    room_.batches().answered(answered_call, sender, now);
     room_.serve(sender); // first: keeps the worker's idle time short
     if (waiting_room::close(answered_call)) {
         answered_call.sink->put_answer(std::move(given));
@@ -81,6 +82,7 @@ void call_answers::on_remote_error(worker& sender, call& answered_call, error_me
         is_late ? code_of_late_error(answer.type, answer.code) : code_of_remote_error(answer.type);
     auto info = sender.calls().failure_of(answered_call, answer);
     open_.fail(answered_call, code, std::move(info));
+    room_.batches().answered(answered_call, sender, context_.now());
     room_.serve(sender);
 }
 
@@ -118,6 +120,9 @@ void call_answers::retry_or_fail(worker& leaver, const error_info& end, const lo
             open_.count_denied_retry();
         }
         const bool refused = verdict.fate == call_fate::refuse;
+        if (notice.is_suspect) {
+            info.detail += "; it was in a batch of " + std::to_string(lost.batch_size) + " calls";
+        }
         info.detail += refused ? "" : why_not_again(lost, leaver, may_go_elsewhere, verdict.budget_is_spent);
         open_.fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(info));
         return;
@@ -139,7 +144,7 @@ void call_answers::retry_or_fail(worker& leaver, const error_info& end, const lo
             verdict.fate == call_fate::retry ? verdict.wait : duration::zero(), lost.attempts};
     });
     open_.take_back(lost, now);
-    if (verdict.fate == call_fate::resend) {
+    if (verdict.fate == call_fate::resend || notice.is_suspect) {
         --lost.attempts;
     }
     if (verdict.fate == call_fate::retry && verdict.wait > duration::zero()) {

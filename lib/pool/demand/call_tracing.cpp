@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <limits>
+#include <memory>
 #include <utility>
 
 namespace skep {
@@ -64,6 +65,18 @@ events::span span_of_run(events::span common, const call& ended_call) {
     return common;
 }
 
+events::span span_of_batch(events::span common, const batch_trace& trace) {
+    common.kind = "internal";
+    common.what = "batch " + common.what;
+    common.trace_id = trace.trace_id;
+    common.span_id = trace.span_id;
+    common.correlation_id.clear();
+    common.outcome = "ok"; // each call has its own
+    common.attributes["batch_size"] = trace.size;
+    common.links = trace.links;
+    return common;
+}
+
 } // namespace
 
 void begin_trace(call& new_call, const pool_context& context, double share) {
@@ -94,15 +107,38 @@ void begin_trace(call& new_call, const pool_context& context, double share) {
     new_call.place_in_trace(to_traceparent(place), !parent);
 }
 
+void begin_batch_trace(const std::vector<call*>& batch, const pool_context& context) {
+    std::shared_ptr<batch_trace> trace;
+    for (auto* const each : batch) {
+        if (!each->ties || !each->ties->trace) {
+            continue;
+        }
+        auto& own = *each->ties->trace;
+        if (!trace) {
+            trace = std::make_shared<batch_trace>();
+            trace->trace_id = to_span_id(context.make_span_id()) + to_span_id(context.make_span_id());
+            trace->span_id = to_span_id(context.make_span_id());
+            trace->size = batch.size();
+            trace->begin = each->dispatched;
+        }
+        trace->links.push_back({{"trace_id", own.trace_id}, {"span_id", own.run_id}});
+        own.batch = trace;
+    }
+}
+
 void publish_spans(const pool_context& context, const std::string& pool, const call& ended_call,
                    const time_spent& times, const std::optional<errc>& code) noexcept {
     if (!ended_call.ties || !ended_call.ties->trace) {
         return;
     }
     const auto end = context.wall_now();
+    const auto batch = std::move(ended_call.ties->trace->batch);
     const auto publish = [&](duration time, auto make) {
         context.publish<events::span>([&] {
             auto span = make(common_of(pool, ended_call, code));
+            if (batch && span.kind != "internal") {
+                span.attributes["batch_size"] = batch->size;
+            }
             set_times(span, end, time);
             return span;
         });
@@ -112,6 +148,11 @@ void publish_spans(const pool_context& context, const std::string& pool, const c
     }
     publish(times.total_time,
             [&](events::span span) { return span_of_call(std::move(span), ended_call, times); });
+    const bool is_last = batch && batch.use_count() == 1;
+    if (is_last) {
+        publish(context.now() - batch->begin,
+                [&](events::span span) { return span_of_batch(std::move(span), *batch); });
+    }
 }
 
 } // namespace skep

@@ -7,6 +7,7 @@
 #include "core/with_detail.hpp"
 #include "policy/admission.hpp"
 #include "pool/demand/call_events.hpp"
+#include "pool/demand/call_tracing.hpp"
 #include "pool/demand/tool_cycle.hpp"
 
 #include <algorithm>
@@ -133,11 +134,15 @@ void dispatcher::place(call& new_call) {
 }
 
 void dispatcher::place_anywhere(call& new_call) {
+    auto& batches = room_.batches();
+    batches.arrived(new_call, new_call.submitted);
     auto* const free = room_.place_for(new_call);
-    if (free != nullptr) {
-        dispatch(new_call, *free, new_call.submitted);
-    } else {
+    if (free == nullptr) {
         queue_up(new_call);
+    } else if (batches.is_gathering() || batches.gathers(new_call, *free)) {
+        open_.enqueue(new_call, false, new_call.submitted);
+    } else {
+        dispatch(new_call, *free, new_call.submitted);
     }
 }
 
@@ -220,22 +225,65 @@ bool dispatcher::is_refused_as_cycle(call& made_by_tool) {
 }
 
 void dispatcher::dispatch(call& next, worker& target, time_point now) {
+    if (room_.batches().is_batched(next, target)) {
+        dispatch_batch(next, target, now);
+        return;
+    }
+    begin(next, target, now);
+    const bool has_left = is_sent(next, target, now);
+    room_.refresh(target);
+    if (has_left) {
+        follow(next, now);
+    } else {
+        open_.fail(next, errc::out_of_memory);
+    }
+}
+
+/// Sends the call together with waiting calls.
+void dispatcher::dispatch_batch(call& first, worker& target, time_point now) {
+    begin(first, target, now);
+    std::vector<call_ptr> kept{&first};
+    std::vector<call*> batch{&first};
+    for (auto& each : room_.leave_with(first, target)) {
+        if (each->has_session() && sessions_.route_of(*each).home != &target) {
+            room_.rejoin(*each); // its session has been moved in the meantime
+        } else {
+            each->slot.reset();
+            begin(*each, target, now);
+            batch.push_back(each.get());
+            kept.push_back(std::move(each));
+        }
+    }
+    losses_.provide_for(batch.size());
+    room_.batches().formed(first, batch.size());
+    open_.record_batch(first, batch.size(), now);
+    begin_batch_trace(batch, context_);
+    const bool have_left = are_sent(batch, target, now);
+    room_.refresh(target);
+    for (auto* const each : batch) {
+        if (have_left) {
+            follow(*each, now);
+        } else {
+            open_.fail(*each, errc::out_of_memory);
+        }
+    }
+}
+
+void dispatcher::begin(call& next, worker& target, time_point now) {
     open_.begin(next, target, now);
     if (next.has_session()) {
         sessions_.bind(next, target);
     }
-    if (!is_sent(next, target, now)) {
-        open_.fail(next, errc::out_of_memory);
-        room_.refresh(target);
-        return;
+}
+
+/// The worker has been sent the call.
+void dispatcher::follow(call& sent_call, time_point now) {
+    if (sent_call.stream != nullptr) {
+        sent_call.stream->heard = now;
     }
-    if (next.stream != nullptr) {
-        next.stream->heard = now;
-    }
-    room_.deadlines().set(next, next_check(next));
-    publish_started(context_, next);
-    room_.refresh(target);
-    next.sink->on_sent();
+    room_.deadlines().set(sent_call, next_check(sent_call));
+    publish_started(context_, sent_call);
+    sent_call.sink->on_sent();
 }
 
 /// Returns false without memory for the frame, whose size the caller decides, or for the call's place at the
@@ -249,6 +297,18 @@ bool dispatcher::is_sent(call& next, worker& target, time_point now) {
         }
     }
     return next.id != 0;
+}
+
+/// The same for the frames of a batch: all of them, or none.
+bool dispatcher::are_sent(const std::vector<call*>& batch, worker& target, time_point now) {
+    try {
+        target.calls().assign_batch(batch, now);
+    } catch (const std::bad_alloc&) {
+        if (batch.front()->id != 0) {
+            throw;
+        }
+    }
+    return batch.front()->id != 0;
 }
 
 /// The claim has just left the queue.

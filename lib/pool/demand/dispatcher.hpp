@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace skep {
 
@@ -89,6 +90,10 @@ private:
     void refuse_if_cycle(call& waiting_call, bool may_grow);
     call* newest_made_by_tool();
     void dispatch(call& next, worker& target, time_point now);
+    void dispatch_batch(call& first, worker& target, time_point now);
+    void begin(call& next, worker& target, time_point now);
+    void follow(call& sent_call, time_point now);
+    static bool are_sent(const std::vector<call*>& batch, worker& target, time_point now);
     static bool is_sent(call& next, worker& target, time_point now);
     void resume_delayed(call& delayed_call, bool may_grow);
 

@@ -49,8 +49,8 @@ struct lease_claim final : claim {
         }
     }
 
-    /// Returns the number of the lease's calls that the worker has.
-    std::size_t calls_at_worker() const noexcept;
+    /// Returns the number of places that the lease's calls and batches take at the worker.
+    std::size_t places_taken() const noexcept;
 
     /// Returns true if the worker can take another call of the lease.
     bool can_begin_call() const noexcept;

@@ -201,7 +201,7 @@ void lease_manager::end_calls(lease_claim& lease) {
 
 /// Once the calls of the lease have ended: resets and releases the worker.
 void lease_manager::end_return(lease_claim& lease) {
-    if (lease.state != lease_state::returning || lease.calls_at_worker() > 0) {
+    if (lease.state != lease_state::returning || lease.places_taken() > 0) {
         return;
     }
     const bool can_be_reset = !lease.assigned_worker->life().departure();

@@ -9,16 +9,11 @@
 
 namespace skep {
 
-namespace {
-
-// The loss of a single worker must not use up the budget.
-retry_options with_room_for_one_loss(retry_options options, std::size_t capacity) {
-    constexpr std::size_t of_calls_in_flight = 4;
-    options.budget = options.budget == 0 ? 0 : std::max(options.budget, of_calls_in_flight * capacity);
+/// The loss of a single worker must not use up the budget.
+retry_options lost_call_policy::with_room_for_one_loss(retry_options options, std::size_t capacity) {
+    options.budget = options.budget == 0 ? 0 : std::max(options.budget, losses_in_budget * capacity);
     return options;
 }
-
-} // namespace
 
 lost_call_policy::lost_call_policy(const pool_config& config, const pool_context& context)
     : budget_(with_room_for_one_loss(config.retry, config.capacity)),
@@ -30,7 +25,7 @@ lost_call_policy::lost_call_policy(const pool_config& config, const pool_context
 
 lost_call_policy::verdict lost_call_policy::judge(const lost_call_notice& notice, bool may_go_elsewhere,
                                                   const error& cause, time_point now) {
-    const auto& lost = *notice.lost;
+    auto& lost = *notice.lost;
     lost_call facts;
     facts.may_have_begun = notice.may_have_begun;
     facts.idempotent =
@@ -38,7 +33,11 @@ lost_call_policy::verdict lost_call_policy::judge(const lost_call_notice& notice
     if (notice.may_have_begun && notice.is_to_blame && poison_crashes_ > 0) {
         facts.poisonous = crashes_of(lost, now) >= poison_crashes_;
     }
-    const auto wait = policy_.wait_after(lost.attempts, cause, context_.random());
+    auto wait = policy_.wait_after(lost.attempts, cause, context_.random());
+    if (notice.is_suspect) { // it is to show alone whether it is to blame
+        lost.runs_alone = true;
+        wait = duration::zero();
+    }
     facts.within_attempts = wait.has_value();
     const bool would_retry = recover_call(facts) == call_fate::retry;
     facts.within_budget = !would_retry || budget_.spend();

@@ -31,6 +31,9 @@ public:
     /// A call that may not go elsewhere is not retried, and takes nothing from the budget.
     verdict judge(const lost_call_notice& notice, bool may_go_elsewhere, const error& cause, time_point now);
 
+    /// Makes room in the budget for the loss of so many calls at once.
+    void provide_for(std::size_t calls) noexcept { budget_.provide(losses_in_budget * calls); }
+
     /// The call's worker has crashed, after the caller had abandoned the call.
     void blame(const call& abandoned_call, time_point now);
 
@@ -41,6 +44,9 @@ public:
     double tokens() const noexcept { return budget_.tokens(); }
 
 private:
+    static constexpr std::size_t losses_in_budget = 4;
+
+    static retry_options with_room_for_one_loss(retry_options options, std::size_t capacity);
     int crashes_of(const call& lost_call, time_point now);
     poison_list::input input_of(const call& subject);
 

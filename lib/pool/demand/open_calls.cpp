@@ -112,12 +112,19 @@ void open_calls::abandon(call& running_call, errc code, error_info info) {
     running_call.uses_session = uses_session; // until the worker is done with it
     running_call.state = call_state::abandoned;
     at.calls().cancel(running_call);
-    if (!at.calls().is_pipelined(running_call)) { // otherwise the worker skips the call and stays healthy
+    // A pipelined call is skipped by the worker. A call of a batch does not end before the others.
+    if (!at.calls().is_pipelined(running_call) && at.calls().is_place_deserted(running_call)) {
         grant_grace(running_call);
     }
 }
 
+/// All calls of a batch have the grace: the worker may answer them in any order.
 void open_calls::grant_grace(call& abandoned_call) {
+    abandoned_call.assigned_worker->calls().for_each_in_place(abandoned_call,
+                                                              [this](call& each) { set_overdue(each); });
+}
+
+void open_calls::set_overdue(call& abandoned_call) {
     abandoned_call.overdue = {context_.now() + config_.cancel_grace, config_.cancel_grace};
     room_.deadlines().set(abandoned_call, abandoned_call.overdue.due());
 }
@@ -228,6 +235,14 @@ void open_calls::record_end(const call& ended_call, time_point now,
     figures_.record(ended_call.req.command(), times, code);
     publish_finished(context_, config_.name, ended_call, times, code);
     publish_spans(context_, config_.name, ended_call, times, code);
+}
+
+void open_calls::record_batch(const call& first, std::size_t calls, time_point now) noexcept {
+    const auto wait_time = now - first.submitted;
+    figures_.record_batch(first.req.command(), calls, wait_time);
+    context_.publish<events::batch_formed>([&] {
+        return events::batch_formed{first.assigned_worker->id(), first.req.command(), calls, wait_time};
+    });
 }
 
 void open_calls::count_failure(errc code) noexcept {

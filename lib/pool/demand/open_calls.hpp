@@ -92,12 +92,14 @@ public:
     void count_submitted() noexcept { ++counters_.submitted; }
     void count_waiting() noexcept { ++counters_.waited; }
     void count_late_answer() noexcept { ++counters_.late_answers; }
+    void record_batch(const call& first, std::size_t calls, time_point now) noexcept;
     void count_denied_retry() noexcept { ++counters_.retries_denied; }
 
     const pool_counters& counters() const noexcept { return counters_; }
     void report(pool_metrics& metrics) const { figures_.report(metrics); }
 
 private:
+    void set_overdue(call& abandoned_call);
     void describe_load(error_info& info, time_point now);
     void count_failure(errc code) noexcept;
     void publish_failed(const call& failed_call, errc code) const;

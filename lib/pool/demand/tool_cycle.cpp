@@ -39,9 +39,14 @@ bool waits_for_itself(const call& made_by_tool, wait_queue& queue, const placeme
         if (slot && each.id().slot != *slot) {
             return;
         }
-        std::size_t stuck_there = 0;
-        each.calls().for_each(each.calls().load(), [&](const call& each_call) {
-            stuck_there += each_call.state == call_state::running ? stuck.count(&each_call) : 0;
+        std::size_t stuck_there = 0; // places
+        std::uint64_t last_place = 0;
+        each.calls().for_each(each.calls().size(), [&](const call& each_call) {
+            const bool is_stuck = each_call.state == call_state::running && stuck.contains(&each_call);
+            if (is_stuck && each_call.place_id != last_place) {
+                ++stuck_there;
+                last_place = each_call.place_id;
+            }
         });
         all += each.calls().capacity();
         held += std::min(stuck_there, each.calls().capacity());

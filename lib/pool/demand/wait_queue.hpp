@@ -42,6 +42,24 @@ public:
     /// Returns the next claim for a place in `slot`, bound or unbound, or null.
     claim* next_for(std::uint32_t slot) noexcept;
 
+    // Return the first claim, in the order of arrival, for which `is_wanted` is true, or null. `is_wanted`
+    // must not change the queue.
+    template <class Predicate>
+    claim* find_bound_to(std::uint32_t slot, Predicate&& is_wanted) {
+        return slot < by_slot_.size() ? by_slot_[slot].find(is_wanted) : nullptr;
+    }
+    template <class Predicate>
+    claim* find_unbound(Predicate&& is_wanted) {
+        return common_.find(is_wanted);
+    }
+    template <class Predicate>
+    claim* find_for(std::uint32_t slot, Predicate&& is_wanted) {
+        auto* const own = find_bound_to(slot, is_wanted);
+        auto* const common = find_unbound(is_wanted);
+        const bool is_own = own != nullptr && (common == nullptr || own->order < common->order);
+        return is_own ? own : common;
+    }
+
     /// Returns true if a claim older than `other` is bound to `slot`.
     bool has_older_for(std::uint32_t slot, const claim& other) const noexcept {
         return slot < by_slot_.size() && !by_slot_[slot].empty() &&

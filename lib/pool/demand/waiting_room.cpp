@@ -3,7 +3,16 @@
 
 #include "pool/demand/waiting_room.hpp"
 
+#include <tuple>
+
 namespace skep {
+
+namespace {
+
+// Claims whose batch is to grow, and that others may overtake for that time.
+constexpr std::size_t most_passed_over = 64;
+
+} // namespace
 
 void waiting_room::enlist(worker& new_worker) {
     placement_.enlist(new_worker);
@@ -44,14 +53,11 @@ void waiting_room::serve(worker& place) {
     if (place.calls().is_leased()) {
         notify_leases_of(place, false);
     }
-    const auto slot = place.id().slot;
-    auto* next = queue_.empty() ? nullptr : queue_.next_for(slot);
     bool has_held_up_others = false;
-    while (next != nullptr && placement::has_room(place, *next)) {
+    while (auto* const next = next_for(place)) {
         const auto granted = queue_.remove(*next);
         has_held_up_others |= !granted->is_pipelinable;
         granted->holder->on_granted(*granted, &place, context_.now());
-        next = queue_.next_for(slot);
     }
     placement_.refresh(place);
     if (has_held_up_others) {
@@ -60,11 +66,9 @@ void waiting_room::serve(worker& place) {
 }
 
 void waiting_room::serve_all() {
-    auto* free = queue_.is_common_empty() ? nullptr : placement_.pick(queue_.front());
-    while (free != nullptr) {
-        const auto granted = queue_.remove(queue_.front());
+    for (auto [next, free] = next_with_place(); free != nullptr; std::tie(next, free) = next_with_place()) {
+        const auto granted = queue_.remove(*next);
         granted->holder->on_granted(*granted, free, context_.now());
-        free = queue_.is_common_empty() ? nullptr : placement_.pick(queue_.front());
     }
     const auto slots = queue_.size() > queue_.common_size() ? placement_.slots() : 0;
     for (std::uint32_t slot = 0; slot < slots; ++slot) {
@@ -73,6 +77,50 @@ void waiting_room::serve_all() {
             serve(*place);
         }
     }
+}
+
+/// Returns the first claim that the place has room for, or null. Claims whose batch is to grow are passed
+/// over.
+claim* waiting_room::next_for(const worker& place) {
+    auto* next = queue_.empty() ? nullptr : queue_.next_for(place.id().slot);
+    if (next != nullptr && placement::has_room(place, *next) && batches_.is_held(*next, place)) {
+        auto patience = most_passed_over;
+        next = queue_.find_for(place.id().slot, [&](claim& each) {
+            return patience-- == 0 || !placement::has_room(place, each) || !batches_.is_held(each, place);
+        });
+        next = next != nullptr && batches_.is_held(*next, place) ? nullptr : next;
+    }
+    return next != nullptr && placement::has_room(place, *next) ? next : nullptr;
+}
+
+/// Returns the first unbound claim that has a place, and that place; two null pointers if there is none.
+std::pair<claim*, worker*> waiting_room::next_with_place() {
+    auto patience = most_passed_over;
+    worker* place = nullptr;
+    auto* const next = queue_.find_unbound([&](claim& each) {
+        place = placement_.pick(each);
+        const bool is_held = place != nullptr && batches_.is_held(each, *place);
+        place = is_held ? nullptr : place;
+        return !is_held || --patience == 0;
+    });
+    return {place != nullptr ? next : nullptr, place};
+}
+
+std::vector<call_ptr> waiting_room::leave_with(const call& first, const worker& place) {
+    std::vector<call_ptr> companions;
+    if (auto* const lease = lease_of(first)) {
+        const auto most = place.calls().batches_of(first.req.command()).most;
+        while (companions.size() + 1 < most && !lease->waiting.empty() &&
+               batch_maker::may_go_together(first, lease->waiting.front())) {
+            companions.push_back(next_of(*lease));
+        }
+        return companions;
+    }
+    companions = batches_.companions(first, place);
+    for (const auto& each : companions) {
+        queue_.remove(*each);
+    }
+    return companions;
 }
 
 /// A claim for a whole worker may wait while a call has room, and so may a claim that cannot be pipelined:

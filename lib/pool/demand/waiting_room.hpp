@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "pool/demand/batch_maker.hpp"
 #include "pool/demand/deadline_watch.hpp"
 #include "pool/demand/lease_claim.hpp"
 #include "pool/demand/placement.hpp"
@@ -11,6 +12,8 @@
 #include <boost/intrusive/list.hpp>
 
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace skep {
 
@@ -22,6 +25,7 @@ public:
     explicit waiting_room(const worker_surroundings& surroundings)
         : context_(surroundings.context),
           placement_(surroundings.config, queue_),
+          batches_(surroundings.context, queue_),
           deadlines_(surroundings.context) {}
 
     // Workers. A removed worker takes no more calls: claims bound to it, and leases with places at it, are
@@ -41,6 +45,11 @@ public:
 
     /// Returns a place for a new claim; null if the claim must wait.
     worker* place_for(const claim& new_claim);
+
+    batch_maker& batches() noexcept { return batches_; }
+
+    /// Removes the calls that go to `place` together with `first`, which is not waiting, and returns them.
+    std::vector<call_ptr> leave_with(const call& first, const worker& place);
 
     // Queue a claim: last, first, or at its place in the order of arrival.
     void join(claim& waiting_claim) { queue_.push_back(&waiting_claim); }
@@ -92,10 +101,13 @@ public:
 
 private:
     void notify_leases_of(const worker& changed_worker, bool has_left);
+    claim* next_for(const worker& place);
+    std::pair<claim*, worker*> next_with_place();
 
     const pool_context& context_;
     wait_queue queue_;
     placement placement_;
+    batch_maker batches_;
     deadline_watch deadlines_;
     claim_list<lease_claim> leases_;
     boost::intrusive::list<

@@ -1,0 +1,377 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// Batches of calls, on fake workers and virtual time.
+
+#include "support/fake_runtime.hpp"
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+namespace json = boost::json;
+
+pool_config batch_config(std::size_t workers = 1) {
+    auto config = fake_config(workers);
+    config.crash_barrier.enabled = true;
+    config.restart.stable_after = 0s;
+    return config;
+}
+
+/// A pool whose workers run `embed` in batches.
+class batching_pool : public manual_pool {
+public:
+    explicit batching_pool(pool_config config = batch_config(), int most = 4, double wait_ms = 0)
+        : manual_pool(std::move(config)) {
+        runtime().on_start = [most, wait_ms](fake_worker& fresh) {
+            fresh.batches = {{"embed", {{"most", most}, {"wait_ms", wait_ms}}}};
+            fresh.shake_hands();
+        };
+        start();
+    }
+
+    std::shared_ptr<outcome<reply>> embed(request call = request("embed")) {
+        return execute(std::move(call));
+    }
+
+    std::vector<std::shared_ptr<outcome<reply>>> embed_many(std::size_t count) {
+        std::vector<std::shared_ptr<outcome<reply>>> all;
+        for (std::size_t i = 0; i < count; ++i) {
+            all.push_back(embed());
+        }
+        return all;
+    }
+
+    /// The ids of the calls that the worker has received since the last look: they are one batch.
+    std::vector<std::uint64_t> take_batch(std::size_t index = 0) {
+        std::vector<std::uint64_t> ids;
+        for (const auto& each : worker(index).take_calls()) {
+            ids.push_back(id_of(each));
+            const auto* const batch = each.if_contains("batch");
+            sizes_.push_back(batch == nullptr ? 1 : batch->at(1).to_number<std::size_t>());
+            BOOST_TEST((batch == nullptr || batch->at(0).to_number<std::uint64_t>() == ids.front()));
+        }
+        for (const auto size : std::exchange(sizes_, {})) {
+            BOOST_TEST(size == ids.size());
+        }
+        return ids;
+    }
+
+    void reply_all(const std::vector<std::uint64_t>& ids, std::size_t index = 0) {
+        for (const auto id : ids) {
+            worker(index).reply(id, id);
+        }
+        run_until_idle();
+    }
+
+private:
+    std::vector<std::size_t> sizes_;
+};
+
+std::size_t count(const std::vector<std::shared_ptr<manual_pool::outcome<reply>>>& all, errc code) {
+    std::size_t found = 0;
+    for (const auto& each : all) {
+        found += each->done && each->code() == code ? 1 : 0;
+    }
+    return found;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(batches)
+
+BOOST_AUTO_TEST_CASE(a_call_for_an_idle_worker_goes_alone_and_those_that_wait_go_together) {
+    batching_pool pool;
+    const auto calls = pool.embed_many(6);
+    const auto first = pool.take_batch();
+    BOOST_TEST(first.size() == 1u);
+    pool.reply_all(first);
+    const auto second = pool.take_batch();
+    BOOST_TEST(second.size() == 4u);
+    BOOST_TEST(pool.status().workers[0].load == 1u);
+    pool.reply_all({second[2], second[0], second[3]});
+    BOOST_TEST(pool.take_batch().empty()); // the batch is not over
+    pool.reply_all({second[1]});
+    const auto third = pool.take_batch();
+    BOOST_TEST(third.size() == 1u);
+    pool.reply_all(third);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        BOOST_REQUIRE(calls[i]->value);
+        BOOST_TEST(calls[i]->value->value == i + 1);
+        BOOST_TEST(calls[i]->value->attempts == 1);
+    }
+}
+
+/// Makes two calls in one turn.
+asio::awaitable<void> embed_twice(pool& target) {
+    using namespace asio::experimental::awaitable_operators;
+    auto both = target.execute(request("embed")) && target.execute(request("embed"));
+    co_await std::move(both);
+}
+
+BOOST_AUTO_TEST_CASE(where_calls_came_together_lately_they_are_gathered) {
+    batching_pool pool;
+    pool.begin(embed_twice(pool.facade()));
+    const auto alone = pool.take_batch();
+    BOOST_TEST(alone.size() == 1u);
+    pool.embed();
+    pool.reply_all(alone);
+    const auto both = pool.take_batch();
+    BOOST_TEST(both.size() == 2u);
+    pool.reply_all(both);
+    pool.begin(embed_twice(pool.facade()));
+    const auto gathered = pool.take_batch();
+    BOOST_TEST(gathered.size() == 2u);
+    pool.reply_all(gathered);
+}
+
+BOOST_AUTO_TEST_CASE(other_commands_and_keys_stay_apart_and_keep_their_turn) {
+    batching_pool pool;
+    pool.embed(); // keeps the worker busy
+    pool.embed(request("embed").arg("n", 1));
+    pool.execute(request("other"));
+    pool.embed(request("embed").batch_key("big"));
+    pool.embed(request("embed").arg("n", 2));
+    pool.reply_all(pool.take_batch());
+    const auto small = pool.take_batch();
+    BOOST_TEST(small.size() == 2u);
+    pool.reply_all(small);
+    BOOST_TEST(pool.serve() == "other");
+    BOOST_TEST(pool.take_batch().size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_older_call_is_not_overtaken_for_ever) {
+    batching_pool pool;
+    pool.embed();
+    pool.execute(request("other"));
+    pool.embed_many(9);
+    pool.reply_all(pool.take_batch());
+    BOOST_TEST(pool.serve() == "other");
+    BOOST_TEST(pool.take_batch().size() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(the_configuration_says_how_many) {
+    auto config = batch_config();
+    config.commands["embed"].batch = 2;
+    batching_pool pool(config);
+    pool.embed_many(5);
+    pool.reply_all(pool.take_batch());
+    BOOST_TEST(pool.take_batch().size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_of_one_turns_batches_off) {
+    auto config = batch_config();
+    config.commands["embed"].batch = 1;
+    batching_pool pool(config);
+    pool.embed_many(3);
+    pool.reply_all(pool.take_batch());
+    BOOST_TEST(pool.take_batch().size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_error_fails_its_own_call) {
+    batching_pool pool;
+    const auto calls = pool.embed_many(4);
+    pool.reply_all(pool.take_batch());
+    const auto batch = pool.take_batch();
+    BOOST_REQUIRE(batch.size() == 3u);
+    pool.worker(0).fail(batch[1], "ValueError", "bad");
+    pool.reply_all({batch[0], batch[2]});
+    BOOST_TEST(count(calls, errc::remote_error) == 1u);
+    BOOST_TEST(calls[2]->code() == errc::remote_error);
+    BOOST_TEST(calls[3]->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(the_error_of_a_whole_batch_counts_once_against_the_worker) {
+    auto config = batch_config();
+    config.health_check.error_streak = 3;
+    batching_pool pool(config, 16);
+    pool.worker(0).has_health_check = true;
+    pool.embed_many(17);
+    pool.reply_all(pool.take_batch());
+    for (const auto id : pool.take_batch()) {
+        pool.worker(0).fail(id, "ValueError", "bad");
+    }
+    pool.run_until_idle();
+    BOOST_TEST(pool.status().workers[0].errors == 16u);
+    BOOST_TEST(pool.worker(0).take_calls().empty()); // no probe
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_is_cancelled_before_its_batch_leaves_it) {
+    batching_pool pool;
+    pool.embed();
+    const auto gone = pool.embed();
+    const auto stays = pool.embed();
+    gone->cancel.emit(asio::cancellation_type::total);
+    pool.run_until_idle();
+    pool.reply_all(pool.take_batch());
+    BOOST_TEST(pool.take_batch().size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_worker_has_cancel_grace_only_once_all_callers_have_left) {
+    batching_pool pool;
+    pool.warm_up();
+    pool.embed();
+    const auto first = pool.embed(request("embed").timeout(1s));
+    const auto second = pool.embed(request("embed").timeout(20s));
+    pool.reply_all(pool.take_batch());
+    const auto batch = pool.take_batch();
+    BOOST_REQUIRE(batch.size() == 2u);
+    pool.advance(10s);
+    BOOST_TEST(first->code() == errc::timeout);
+    BOOST_TEST(pool.worker(0).terminations == 0);
+    BOOST_TEST(!second->done);
+    pool.advance(10s);
+    BOOST_TEST(second->code() == errc::timeout);
+    BOOST_TEST(pool.worker(0).terminations == 0);
+    pool.advance(2s);
+    BOOST_TEST(pool.worker(0).terminations == 1);
+}
+
+BOOST_AUTO_TEST_CASE(an_early_answer_to_one_does_not_free_the_worker_from_the_grace_of_the_others) {
+    batching_pool pool;
+    pool.warm_up();
+    pool.embed();
+    pool.embed(request("embed").timeout(1s));
+    pool.embed(request("embed").timeout(1s));
+    pool.reply_all(pool.take_batch());
+    const auto batch = pool.take_batch();
+    pool.advance(1s);
+    pool.reply_all({batch.at(1)});
+    pool.advance(2s);
+    BOOST_TEST(pool.worker(0).terminations == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_killer_is_found_within_three_crashes_and_the_others_are_answered) {
+    batching_pool pool(batch_config(), 32);
+    std::vector<std::shared_ptr<manual_pool::outcome<reply>>> calls;
+    const auto plug = pool.embed();
+    for (int i = 0; i < 32; ++i) {
+        calls.push_back(pool.embed(request("embed").arg("kills", i == 17).idempotent(true)));
+    }
+    pool.reply_all(pool.take_batch());
+    BOOST_TEST(pool.worker(0).take_calls().size() == 32u);
+    std::size_t current = 0;
+    std::size_t crashes = 0;
+    const auto crash = [&] {
+        ++crashes;
+        crash_worker(pool, current, exit_status::signalled(SIGSEGV));
+        pool.advance(1s);
+        ++current;
+        BOOST_REQUIRE(pool.launched() == current + 1);
+    };
+    crash();
+    for (int step = 0; step < 40 && count(calls, errc()) + count(calls, errc::poisonous_request) < 32;
+         ++step) {
+        const auto sent = pool.worker(current).take_calls();
+        BOOST_REQUIRE(sent.size() == 1u);
+        BOOST_TEST(!sent[0].contains("batch"));
+        if (sent[0].at("args").at("kills").as_bool()) {
+            crash();
+        } else {
+            pool.reply_all({id_of(sent[0])}, current);
+        }
+    }
+    BOOST_TEST(crashes == 3u);
+    BOOST_TEST(count(calls, errc()) == 31u);
+    BOOST_TEST(calls[17]->code() == errc::poisonous_request);
+}
+
+BOOST_AUTO_TEST_CASE(a_call_of_a_crashed_batch_that_may_not_run_twice_is_lost_and_says_so) {
+    batching_pool pool;
+    pool.embed();
+    const auto lost = pool.embed();
+    pool.embed();
+    pool.reply_all(pool.take_batch());
+    crash_worker(pool, 0, exit_status::signalled(SIGSEGV));
+    BOOST_TEST(lost->code() == errc::worker_lost);
+    check_mentions(lost->text(), "a batch of 2 calls");
+}
+
+BOOST_AUTO_TEST_CASE(calls_of_a_session_go_together_only_in_their_order) {
+    batching_pool pool;
+    const auto in_session = [](const char* command) { return request(command).session("s"); };
+    pool.embed(in_session("embed"));
+    pool.embed(in_session("embed"));
+    pool.embed(in_session("embed"));
+    pool.execute(in_session("reset"));
+    pool.embed(in_session("embed"));
+    pool.embed();
+    pool.reply_all(pool.take_batch());
+    const auto two = pool.take_batch();
+    BOOST_TEST(two.size() == 2u);
+    pool.reply_all(two);
+    BOOST_TEST(pool.serve() == "reset");
+    BOOST_TEST(pool.take_batch().size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(calls_of_a_lease_go_together) {
+    batching_pool pool;
+    const auto held = pool.checkout();
+    BOOST_REQUIRE(held->value);
+    auto& lease = *held->value;
+    for (int i = 0; i < 4; ++i) {
+        pool.execute(lease, request("embed"));
+    }
+    pool.embed();
+    pool.reply_all(pool.take_batch());
+    const auto batch = pool.take_batch();
+    BOOST_TEST(batch.size() == 3u);
+    pool.reply_all(batch);
+    BOOST_TEST(pool.take_batch().empty()); // the lease is not given back
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_holds_a_free_worker_for_more_calls_but_not_for_others) {
+    batching_pool pool(batch_config(), 4, 10);
+    for (int i = 0; i < 20; ++i) { // calls that come each millisecond
+        pool.advance(1ms);
+        pool.embed();
+        pool.advance(10ms);
+        pool.reply_all(pool.take_batch());
+    }
+    const auto first = pool.embed();
+    pool.run_until_idle();
+    pool.advance(2ms);
+    const auto other = pool.execute(request("other"));
+    pool.run_until_idle();
+    const auto sent = pool.worker(0).take_calls();
+    BOOST_TEST(sent.size() >= 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_engine_has_its_slots_whatever_the_capacity) {
+    manual_pool pool(fake_config());
+    pool.runtime().on_start = [](fake_worker& fresh) {
+        fresh.slots = 64;
+        fresh.shake_hands(64);
+    };
+    pool.start();
+    BOOST_TEST(pool.status().workers[0].capacity == 64u);
+}
+
+BOOST_AUTO_TEST_CASE(limits_that_are_none_break_the_protocol) {
+    for (const auto* const text : {R"({"embed":{"most":0}})", R"({"embed":{}})", R"({"embed":3})", R"([])",
+                                   R"({"embed":{"most":4,"wait_ms":-1}})", R"({"embed":{"most":70000}})"}) {
+        manual_pool pool(fake_config());
+        pool.runtime().on_start = [&](fake_worker& fresh) {
+            auto hello = fresh.hello();
+            hello["batches"] = json::parse(text);
+            fresh.send_data(hello);
+        };
+        const auto started = pool.start();
+        pool.advance(1s);
+        BOOST_TEST(pool.worker(0).terminations + pool.worker(0).kills >= 1, text);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
