@@ -121,7 +121,7 @@ struct unhealthy_worker_terminated {
 struct capacity_reached {
     static constexpr std::string_view name = "worker.capacity_reached";
     worker_id worker;
-    std::size_t load = 0;     ///< calls at the worker
+    std::size_t load = 0;     ///< places taken by calls and batches
     std::size_t leased = 0;   ///< places kept by leases
     std::size_t capacity = 0; ///< calls that the worker can run at a time
 };

@@ -65,8 +65,8 @@ struct worker_status {
     /// The worker's availability; tainted for a slot that is held back after a crash.
     availability_view availability = availability_view::recovering;
     bool retiring = false;           ///< true: takes no more calls and ends after its present calls
-    std::size_t load = 0;            ///< running calls
-    std::size_t capacity = 0;        ///< most calls at a time
+    std::size_t load = 0;            ///< places of `capacity` taken by calls; a batch takes one
+    std::size_t capacity = 0;        ///< most calls at a time, or batches
     std::size_t leased = 0;          ///< places of `capacity` that leases hold
     std::size_t sessions = 0;        ///< sessions that the worker serves: see affinity_options
     std::size_t strict_sessions = 0; ///< strictly bound sessions among `sessions`

@@ -52,7 +52,8 @@ enum class scheduling {
     least_loaded, ///< fewest running calls; among equals the slot used last, whose caches are warm (default)
     round_robin,  ///< the next slot in circular order
     lifo,         ///< the slot that became free last: a warm few do the work, the rest stay idle
-    fifo          ///< the slot that has been free longest
+    fifo,         ///< the slot that has been free longest
+    pack          ///< most running calls: fills a worker before the next, the rest stay idle
 };
 
 /// Makes the scheduler of one pool.

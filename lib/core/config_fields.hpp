@@ -82,7 +82,7 @@ void visit_fields(Config& config, Visitor& visit) {
     visit.number("pipeline_depth", config.pipeline_depth, 0, 65'536);
     visit.choice("thread", config.thread, {"caller", "own"});
     visit.choice("wait", config.wait, {"adaptive", "block"});
-    visit.choice("schedule", config.schedule, {"least_loaded", "round_robin", "lifo", "fifo"});
+    visit.choice("schedule", config.schedule, {"least_loaded", "round_robin", "lifo", "fifo", "pack"});
     visit.group("start", [&] {
         visit.number("batch_size", config.start.batch_size, 1, 1'000);
         visit.time("batch_delay", config.start.batch_delay, 0s, 60s);

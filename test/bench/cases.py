@@ -262,7 +262,7 @@ def queue(with_):
     sides = {str(size): with_.skep("schedulers", f"workers={size}", calls) for size in sizes}
     figures = [
         figure
-        for kind in ("least_loaded", "round_robin", "lifo", "fifo")
+        for kind in ("least_loaded", "round_robin", "lifo", "fifo", "pack")
         for figure in scaling(f"pick: {kind}", f"{kind}_ns", "ns", sizes, "workers")
     ]
     figures += scaling("pick: in a whole call", "call_ns", "ns", sizes, "workers")

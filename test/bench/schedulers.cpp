@@ -86,6 +86,7 @@ figures measure_schedulers(const arguments& args) {
             {"round_robin_ns", nanoseconds_per_pick(scheduling::round_robin, workers)},
             {"lifo_ns", nanoseconds_per_pick(scheduling::lifo, workers)},
             {"fifo_ns", nanoseconds_per_pick(scheduling::fifo, workers)},
+            {"pack_ns", nanoseconds_per_pick(scheduling::pack, workers)},
             {"call_ns", nanoseconds_per_call(workers, args.number("calls"))}};
 }
 

@@ -127,7 +127,8 @@ scheduling schedule_named(const std::string& name) {
     static const std::map<std::string, scheduling> kinds{{"least_loaded", scheduling::least_loaded},
                                                          {"round_robin", scheduling::round_robin},
                                                          {"lifo", scheduling::lifo},
-                                                         {"fifo", scheduling::fifo}};
+                                                         {"fifo", scheduling::fifo},
+                                                         {"pack", scheduling::pack}};
     return kinds.at(name);
 }
 

@@ -29,6 +29,8 @@ struct climate {
     double small_offers = 0; ///< share of workers that offer less than they are asked for
     double probing = 0;      ///< share of workers with a health check of their own
     std::size_t stream_room = 1u << 16;
+    std::size_t batch_most = 1; ///< calls of "work" that workers take at once, by their scripts
+    duration batch_wait{};
     std::uint64_t fresh_bytes = 1u << 20; ///< of memory, that every worker begins with
     std::uint64_t growth = 0;             ///< of the memory of some workers, in bytes a second
 };

@@ -25,8 +25,10 @@ constexpr std::size_t most_reports = 100;
 /// A call's stay at one worker, as the worker sees it.
 struct visit {
     sim_worker* at = nullptr;
-    std::uint64_t id = 0; ///< on its connection
-    time_point sent;      ///< when the last byte of its frame had left the pool
+    std::uint64_t id = 0;       ///< on its connection
+    std::uint64_t place = 0;    ///< the id of the first call in its place: of its batch, or its own
+    std::size_t batch_size = 1; ///< calls of its batch, with itself
+    time_point sent;            ///< when the last byte of its frame had left the pool
     std::optional<time_point> begun;
     std::optional<time_point> answered;     ///< the whole answer had left the worker
     std::optional<time_point> delivered;    ///< the pool had read all of it
@@ -69,6 +71,7 @@ struct call_record {
     bool has_queue_timeout = false;
     std::optional<time_point> deadline_given;
     std::string session; ///< empty if it is of none
+    std::string batch_key;
     affinity_mode mode = affinity_mode::hint;
     lease_record* lease = nullptr; ///< that it is made with
     bool is_reset = false;         ///< of its lease; nobody waits for its answer

@@ -225,10 +225,59 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
     check_places(call, to);
     visit fresh;
     fresh.at = &to;
-    fresh.id = id;
+    fresh.id = fresh.place = id;
+    if (const auto* const batch = message.if_contains("batch")) {
+        fresh.place = batch->at(0).to_number<std::uint64_t>();
+        fresh.batch_size = batch->at(1).to_number<std::size_t>();
+    }
+    check_batch(call, fresh);
     fresh.sent = world_.now();
     call.visits.push_back(std::move(fresh));
     return &call;
+}
+
+/// The calls of a batch follow each other, and belong together.
+void oracle::check_batch(const call_record& call, const visit& fresh) {
+    const auto& at = *fresh.at;
+    const auto& before = at.calls();
+    const bool is_first = fresh.place == fresh.id;
+    const auto* const last = before.empty() ? nullptr : &before.back();
+    const auto* const last_stay = last == nullptr ? nullptr : &last->first->visits[last->second];
+    const bool is_within =
+        last_stay != nullptr && last_stay->id + 1 < last_stay->place + last_stay->batch_size;
+    if (is_within != !is_first ||
+        (is_within && (last_stay->place != fresh.place || last_stay->batch_size != fresh.batch_size))) {
+        wrong(about(call) + " is not in its batch");
+    }
+    if (is_within && (last->first->session != call.session || last->first->lease != call.lease ||
+                      last->first->batch_key != call.batch_key || last->first->command != call.command)) {
+        wrong(about(call) + " does not belong to its batch");
+    }
+    if (fresh.batch_size > most_in_batch(call.command)) {
+        wrong(about(call) + " is in too large a batch");
+    }
+    const bool is_suspect = std::any_of(call.visits.begin(), call.visits.end(), [](const visit& each) {
+        return each.batch_size > 1 && was_surely_crash(each) && each.at->capacity() == 1;
+    });
+    if (is_suspect && fresh.batch_size > 1 && config_.pipeline_depth == 0 && !out_of_memory()) {
+        wrong(about(call) + " is in a batch again, though a worker has crashed with such a batch");
+    }
+}
+
+/// With it, and by itself.
+bool oracle::was_surely_crash(const visit& stay) {
+    const auto& at = *stay.at;
+    return stay.begun && !stay.answered && at.exited_by_itself && at.is_crash() && !at.terminated &&
+           !at.killed;
+}
+
+std::size_t oracle::most_in_batch(const std::string& command) const {
+    if (command != "work" || weather_.batch_most == 1) {
+        return 1;
+    }
+    const auto found = config_.commands.find(command);
+    return found == config_.commands.end() ? weather_.batch_most
+                                           : found->second.batch.value_or(weather_.batch_most);
 }
 
 /// It is told how many calls it will have at once.
@@ -256,7 +305,10 @@ void oracle::on_begun(sim_worker& at, call_record& call, std::size_t visit_index
     if (!call.idempotent && begun > 1) {
         wrong(about(call) + " was begun twice");
     }
-    if (begun > config_.retry.attempts) {
+    const auto begun_alone = std::count_if(call.visits.begin(), call.visits.end(), [](const auto& each) {
+        return each.begun && each.batch_size == 1; // a crashed batch is no attempt
+    });
+    if (begun_alone > config_.retry.attempts) {
         wrong(about(call) + " was begun by more workers than retry.attempts says");
     }
 }

@@ -253,6 +253,9 @@ private:
     void check_in_vain(const sim_worker& fresh);
     void check_drained(const sim_worker& which);
     void check_retry(const call_record& call);
+    void check_batch(const call_record& call, const visit& fresh);
+    static bool was_surely_crash(const visit& stay);
+    std::size_t most_in_batch(const std::string& command) const;
     void check_failure(const pool_status& status);
     void check_scaling(const pool_status& status);
     void check_sizes(const pool_status& status);

@@ -435,15 +435,14 @@ void oracle::check_retry(const call_record& call) {
     const auto& retry = config_.retry;
     const auto least = std::chrono::duration<double>(retry.backoff.back()) *
                        (retry.backoff.size() == 1 ? 1 - retry.jitter : 0);
-    if (world_.now() - call.visits.back().sent + 1us < least) {
+    const bool is_suspect = call.visits.back().batch_size > 1; // which is to show at once what it does alone
+    if (!is_suspect && world_.now() - call.visits.back().sent + 1us < least) {
         wrong(about(call) + " was sent again at once");
     }
     const bool one_at_a_time = std::max(config_.capacity, config_.threads_per_worker) == 1 &&
                                config_.pipeline_depth == 0; // else others may be to blame
     const auto crashed = std::count_if(call.visits.begin(), call.visits.end(), [](const visit& each) {
-        const auto& at = *each.at;
-        return each.begun && !each.answered && at.exited_by_itself && at.is_crash() && !at.terminated &&
-               !at.killed;
+        return each.batch_size == 1 && was_surely_crash(each);
     });
     const auto most = config_.crash_barrier.poison_crashes;
     if (one_at_a_time && most > 0 && crashed >= most) {
@@ -460,12 +459,14 @@ bool oracle::was_ahead(const call_record& call) const {
     if (given_up_alive || lied || late()) {
         return false; // the pool cannot know
     }
-    std::size_t before = 0;
+    std::set<std::uint64_t> before; // places
     for (const auto& [other, index] : at.calls()) {
         const auto& stay = other->visits[index];
-        before += !stay.delivered && stay.id < call.visits.back().id ? 1 : 0;
+        if (!stay.delivered && stay.place < call.visits.back().place) {
+            before.insert(stay.place);
+        }
     }
-    return before >= at.capacity();
+    return before.size() >= at.capacity();
 }
 
 } // namespace skep::simulation

@@ -16,6 +16,19 @@ bool is_at_worker(const visit& stay) {
     return !stay.delivered;
 }
 
+/// Places that these calls take.
+template <class Predicate>
+std::size_t places_at(const sim_worker& at, Predicate is_counted) {
+    std::set<std::uint64_t> places;
+    for (const auto& [call, index] : at.calls()) {
+        const auto& stay = call->visits[index];
+        if (is_at_worker(stay) && is_counted(*call)) {
+            places.insert(stay.place);
+        }
+    }
+    return places.size();
+}
+
 } // namespace
 
 lease_record& oracle::new_lease() {
@@ -118,10 +131,7 @@ std::size_t oracle::places_of(const lease_record& lease, const sim_worker& home)
 }
 
 std::size_t oracle::calls_at_worker(const lease_record& lease) {
-    const auto& calls = lease.home->calls();
-    return static_cast<std::size_t>(std::count_if(calls.begin(), calls.end(), [&](const auto& each) {
-        return each.first->lease == &lease && is_at_worker(each.first->visits[each.second]);
-    }));
+    return places_at(*lease.home, [&](const call_record& each) { return each.lease == &lease; });
 }
 
 /// Whether its worker is still for its calls, the last of which is its reset.
@@ -143,11 +153,8 @@ std::size_t oracle::places_kept(const sim_worker& at) const {
 
 /// Calls that are in no places of leases.
 std::size_t oracle::common_load(const sim_worker& at) {
-    return static_cast<std::size_t>(
-        std::count_if(at.calls().begin(), at.calls().end(), [&](const auto& each) {
-            const auto* const with = each.first->lease;
-            return (with == nullptr || !is_kept(*with)) && is_at_worker(each.first->visits[each.second]);
-        }));
+    return places_at(at,
+                     [](const call_record& each) { return each.lease == nullptr || !is_kept(*each.lease); });
 }
 
 /// Those in places of leases.

@@ -34,9 +34,11 @@ void oracle::check_free_workers(const pool_status& status) {
     const bool is_any_made_by_tool = std::any_of(open_.begin(), open_.end(), [this](auto number) {
         return calls_[number - 1].outer != nullptr; // it is not pipelined, nor overtaken
     });
-    const auto may_be_pipelined = is_any_made_by_tool ? 0 : config_.pipeline_depth;
+    const bool has_batches = most_in_batch("work") > 1; // which are pipelined only if they are full
+    const auto may_be_pipelined = is_any_made_by_tool || has_batches ? 0 : config_.pipeline_depth;
     const auto idle_before = std::exchange(idle_, {});
-    if (!is_queued) {
+    const bool may_be_held = has_batches && status.oldest_wait <= weather_.batch_wait;
+    if (!is_queued || may_be_held) {
         return;
     }
     for (const auto& each : status.workers) {

@@ -158,7 +158,8 @@ void oracle::check_second_sends(const pool_counters& said) {
     }
     // Each took a token, and more than half of them was always left.
     const auto tokens = static_cast<double>(
-        std::max(config_.retry.budget, 4 * std::max(config_.capacity, config_.threads_per_worker)));
+        std::max(config_.retry.budget,
+                 4 * std::max({config_.capacity, config_.threads_per_worker, most_in_batch("work")})));
     const auto most = tokens / 2 + config_.retry.budget_ratio * static_cast<double>(said.succeeded);
     if (config_.retry.budget > 0 && static_cast<double>(begun_again) > most) {
         wrong(both("retries that the budget allows", static_cast<std::uint64_t>(most), begun_again));
@@ -278,6 +279,7 @@ void oracle::check_sizes(const pool_status& status) {
         const auto& call = calls_[number - 1];
         retried += !call.visits.empty() || may_be_at_dead(call) || call.lease != nullptr ? 1 : 0;
     }
+    retried += most_in_batch("work") > 1 ? *config_.workers * most_in_batch("work") : 0; // gathered
     retried += open_checkouts(); // one that was granted a worker that ended waits again
     const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(),
                                            [](const auto& each) { return each->has_had_backlog(); });
@@ -383,7 +385,7 @@ void oracle::check_probed(const worker_status& shown, const sim_worker& real) {
         return;
     }
     const auto first = overdue_.emplace(shown.id, real.answers_seen).first->second;
-    if (real.answers_seen > first + 2 * (shown.capacity + config_.pipeline_depth) &&
+    if (real.answers_seen > first + 2 * (shown.capacity + config_.pipeline_depth) * most_in_batch("work") &&
         !real.has_had_backlog()) {
         wrong(real.name() + " answers calls and is not probed between them");
     }

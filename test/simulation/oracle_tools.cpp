@@ -209,7 +209,13 @@ void oracle::check_circle(const pool_status& status) {
             return waiting.contains(entry.first) && stay.begun && !stay.delivered && entry.first->is_open();
         };
         places += real->capacity();
-        held += static_cast<std::size_t>(std::count_if(real->calls().begin(), real->calls().end(), is_held));
+        std::set<std::uint64_t> held_there;
+        for (const auto& entry : real->calls()) {
+            if (is_held(entry)) {
+                held_there.insert(entry.first->visits[entry.second].place);
+            }
+        }
+        held += held_there.size();
     }
     if (places > 0 && held == places) {
         wrong("all places are held by calls that wait for one");

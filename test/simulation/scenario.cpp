@@ -104,8 +104,8 @@ pool_config draw_config(dice& chance) {
     config.min_ready = chance.chance(0.7) ? 1 : *config.workers;
     config.capacity = chance.among(1, 3);
     config.pipeline_depth = chance.chance(0.6) ? 0 : chance.among(1, 3);
-    config.schedule =
-        chance.pick({scheduling::least_loaded, scheduling::round_robin, scheduling::lifo, scheduling::fifo});
+    config.schedule = chance.pick({scheduling::least_loaded, scheduling::round_robin, scheduling::lifo,
+                                   scheduling::fifo, scheduling::pack});
     if (chance.chance(0.1)) {
         config.custom_scheduler = [] { return std::make_unique<last_slot_first>(); };
     }
@@ -178,6 +178,10 @@ scenario draw_scenario(dice& chance) {
     drawn.end = chance.pick({ending::shutdown, ending::shutdown, ending::shutdown_and_destruction,
                              ending::shutdown_and_destruction, ending::destruction,
                              chance.chance(0.2) ? ending::end_of_context : ending::destruction});
+    if (chance.chance(0.35)) {
+        drawn.weather.batch_most = chance.pick<std::size_t>({2, 3, 8});
+        drawn.weather.batch_wait = chance.pick<duration>({0ms, 0ms, 3ms, 50ms});
+    }
     if (chance.chance(0.03)) {
         make_steady(drawn, chance);
     }
@@ -196,6 +200,9 @@ void draw_commands(pool_config& config, dice& chance) {
         }
         if (chance.chance(0.7)) {
             options.idempotent = chance.chance(0.7);
+        }
+        if (chance.chance(0.2)) {
+            options.batch = chance.among(1, 4);
         }
         config.commands.emplace(name, options);
     }

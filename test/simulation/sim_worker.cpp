@@ -108,6 +108,10 @@ void sim_worker::say_hello() {
         hello += R"(,"health_check":"skep.health_check","own_health_check":)";
         hello += plan_.own_probe ? "true" : "false";
     }
+    if (weather_.batch_most > 1) {
+        hello += R"(,"batches":{"work":{"most":)" + std::to_string(weather_.batch_most) + R"(,"wait_ms":)" +
+                 std::to_string(weather_.batch_wait / 1ms) + "}}";
+    }
     if (plan_.stack_signal != 0) {
         hello += R"(,"stack_signal":)" + std::to_string(plan_.stack_signal);
     }
@@ -302,7 +306,12 @@ void sim_worker::note_call(host_frame& frame, const json::object& message, std::
         oracle_.wrong(name() + " was sent the call id " + std::to_string(frame.id) + " twice");
     }
     last_id_ = frame.id;
-    ++load_;
+    frame.place = frame.id;
+    if (const auto* const batch = message.if_contains("batch")) {
+        frame.place = batch->at(0).to_number<std::uint64_t>();
+        frame.batch_size = batch->at(1).to_number<std::size_t>();
+    }
+    open_[frame.id] = frame.place;
     frame.call = oracle_.on_sent(*this, frame.id, message, payload);
     if (const auto* const stream = message.if_contains("stream")) {
         frame.credit = credit_in(*stream);
@@ -339,6 +348,8 @@ void sim_worker::handle(const host_frame& frame) {
         job fresh;
         fresh.id = frame.id;
         last_received_ = frame.id;
+        fresh.place = frame.place;
+        fresh.batch_size = frame.batch_size;
         fresh.call = frame.call;
         fresh.credit = frame.credit;
         fresh.visit_index = frame.call != nullptr ? oracle_.visit_at(*this, *frame.call) : 0;
@@ -420,7 +431,7 @@ void sim_worker::on_delivered(const own_frame& frame) {
     case said::tool_call: frame.tool->delivered = true; break;
     case said::error:
     case said::result:
-        --load_;
+        open_.erase(frame.id);
         if (frame.call == nullptr) {
             oracle_.on_probe_answered(*this, frame.what == said::error);
         } else {

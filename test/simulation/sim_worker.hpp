@@ -14,6 +14,7 @@
 #include <boost/json/object.hpp>
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <set>
 #include <vector>
@@ -80,8 +81,8 @@ public:
     exit_status status;
     std::set<std::uint64_t> unknown_cancels; ///< of calls not sent: a cancel may overtake its call
 
-    /// Calls that it has been sent whole and has not answered as far as the pool can know.
-    std::size_t load() const noexcept { return load_; }
+    /// Places of calls that it has been sent whole and has not answered as far as the pool can know.
+    std::size_t load() const;
     std::uint64_t sent() const noexcept { return last_id_; } ///< calls and probes, at any time
     bool is_alive() const noexcept { return start_returned && !exited; }
     bool has_had_backlog() const noexcept { return had_backlog_; }
@@ -114,6 +115,8 @@ private:
         std::uint64_t end; ///< its place in the stream
         kind what;
         std::uint64_t id = 0;
+        std::uint64_t place = 0;
+        std::size_t batch_size = 1;
         call_record* call = nullptr;
         stream_credit credit{};
     };
@@ -127,6 +130,8 @@ private:
     };
     struct job {
         std::uint64_t id = 0;
+        std::uint64_t place = 0; ///< the id of the first call of its batch
+        std::size_t batch_size = 1;
         call_record* call = nullptr; ///< none: a probe
         std::size_t visit_index = 0;
         bool begun = false;
@@ -168,6 +173,7 @@ private:
     void thaw();
     void tell_lie(std::uint64_t about);
     void start_jobs();
+    bool has_place_for(const job& next) const;
     void begin(job& which);
     duration time_for_call();
     void end_job(std::uint64_t id);
@@ -208,7 +214,7 @@ private:
     std::deque<job> jobs_; ///< those not over, and some that are
     std::vector<std::pair<call_record*, std::size_t>> calls_;
     std::size_t active_ = 0;
-    std::size_t load_ = 0;
+    std::map<std::uint64_t, std::uint64_t> open_; ///< ids of calls that make the load, and their places
     std::uint64_t last_id_ = 0;
     std::uint64_t last_ping_ = 0;
     std::uint64_t last_tool_ = 0;

@@ -25,12 +25,40 @@ std::string result_of(std::uint64_t id, std::string_view value) {
 
 } // namespace
 
+std::size_t sim_worker::load() const {
+    std::set<std::uint64_t> places;
+    for (const auto& [id, place] : open_) {
+        places.insert(place);
+    }
+    return places.size();
+}
+
+/// A batch takes one place, once all of it has come, and keeps it until its last call is over.
+bool sim_worker::has_place_for(const job& next) const {
+    std::set<std::uint64_t> begun;
+    std::set<std::uint64_t> open;
+    for (const auto& each : jobs_) {
+        if (each.begun) {
+            begun.insert(each.place);
+        }
+        if (!each.over) {
+            open.insert(each.place);
+        }
+    }
+    std::erase_if(begun, [&](auto place) { return !open.contains(place); });
+    const bool is_whole = next.place + next.batch_size <= last_received_ + 1;
+    return begun.contains(next.place) || (is_whole && begun.size() < capacity_);
+}
+
 void sim_worker::start_jobs() {
     for (auto& each : jobs_) {
-        if (active_ >= capacity_ || exited || closed) { // with nowhere to answer it goes no further
+        if (exited || closed) { // with nowhere to answer it goes no further
             break;
         }
         if (!each.begun && !each.over) {
+            if (!has_place_for(each)) {
+                break;
+            }
             begin(each);
         }
     }

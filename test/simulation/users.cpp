@@ -120,6 +120,7 @@ void users::draw_call(call_record& fresh) {
             each = chance.below(2'000);
         }
     }
+    fresh.batch_key = chance.chance(0.2) ? "key" : "";
     fresh.is_stream = chance.chance(0.25);
     if (fresh.is_stream) {
         fresh.chunks = chance.among(1, 20) - 1;
@@ -216,6 +217,9 @@ request users::to_request(call_record& call) const {
         result.correlation_id(call.token);
     } else { // it is to have that of the call it is made for
         result.arg("token", call.token);
+    }
+    if (!call.batch_key.empty()) {
+        result.batch_key(call.batch_key);
     }
     if (call.is_watched) {
         result.on_progress([this, &call](const progress& newest) { oracle_.on_progress(call, newest); });

@@ -330,21 +330,121 @@ BOOST_AUTO_TEST_CASE(calls_of_a_lease_go_together) {
     BOOST_TEST(pool.take_batch().empty()); // the lease is not given back
 }
 
-BOOST_AUTO_TEST_CASE(a_wait_holds_a_free_worker_for_more_calls_but_not_for_others) {
-    batching_pool pool(batch_config(), 4, 10);
-    for (int i = 0; i < 20; ++i) { // calls that come each millisecond
-        pool.advance(1ms);
-        pool.embed();
-        pool.advance(10ms);
-        pool.reply_all(pool.take_batch());
+/// Workers that wait for 10 ms; calls come each millisecond.
+struct waiting_pool : batching_pool {
+    waiting_pool() : batching_pool(batch_config(), 4, 10) {
+        for (int i = 0; i < 20; ++i) {
+            embed();
+            advance(1ms);
+            reply_all(take_batch());
+        }
+        advance(1s);
+        reply_all(take_batch());
     }
-    const auto first = pool.embed();
-    pool.run_until_idle();
-    pool.advance(2ms);
+};
+
+BOOST_AUTO_TEST_CASE(a_wait_holds_a_free_worker_for_more_calls) {
+    waiting_pool pool;
+    pool.embed();
+    BOOST_TEST(pool.take_batch().empty());
+    pool.advance(1ms);
+    pool.embed();
+    BOOST_TEST(pool.take_batch().empty());
+    pool.advance(20ms);
+    BOOST_TEST(pool.take_batch().size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_full_batch_is_not_held) {
+    waiting_pool pool;
+    for (int i = 0; i < 4; ++i) {
+        BOOST_TEST(pool.take_batch().empty());
+        pool.embed();
+    }
+    BOOST_TEST(pool.take_batch().size() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(others_use_the_worker_that_is_held) {
+    waiting_pool pool;
+    pool.embed();
     const auto other = pool.execute(request("other"));
+    BOOST_TEST(pool.serve() == "other");
+    BOOST_TEST(other->value.has_value());
+    pool.advance(20ms);
+    BOOST_TEST(pool.take_batch().size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_held_call_can_be_cancelled_and_times_out) {
+    waiting_pool pool;
+    const auto cancelled = pool.embed();
+    cancelled->cancel.emit(asio::cancellation_type::total);
     pool.run_until_idle();
-    const auto sent = pool.worker(0).take_calls();
-    BOOST_TEST(sent.size() >= 1u);
+    BOOST_TEST(cancelled->code() == errc::cancelled);
+    const auto late = pool.embed(request("embed").timeout(1ms));
+    pool.advance(1ms);
+    BOOST_TEST((late->done || pool.take_batch().size() == 1u)); // a deadline that is near ends the hold
+}
+
+BOOST_AUTO_TEST_CASE(each_batch_is_told_of_and_counted) {
+    batching_pool pool;
+    std::vector<events::batch_formed> told;
+    const auto listening = pool.facade().events().listen<events::batch_formed>(
+        pool.context.get_executor(), [&](const events::batch_formed& what) { told.push_back(what); });
+    pool.embed();
+    pool.embed();
+    pool.advance(5ms);
+    pool.embed();
+    pool.reply_all(pool.take_batch());
+    pool.run_until_idle();
+    BOOST_REQUIRE(told.size() == 2u);
+    BOOST_TEST(told[0].calls == 1u);
+    BOOST_TEST(told[1].calls == 2u);
+    BOOST_TEST((told[1].wait_time == 5ms));
+    BOOST_TEST(told[1].command == "embed");
+    BOOST_TEST(told[1].worker.generation == 1u);
+    const auto figures = pool.metrics();
+    BOOST_REQUIRE(figures.batches.contains("embed"));
+    const auto& batches = figures.batches.at("embed");
+    BOOST_TEST(batches.calls == 3u);
+    BOOST_TEST(batches.sizes[0] == 1u);
+    BOOST_TEST(batches.sizes[1] == 1u);
+    BOOST_TEST(batches.wait_time.count() == 2u);
+    const auto shown = to_json(figures).at("batches").at("embed");
+    BOOST_TEST(shown.at("sizes").at("2") == 1);
+    BOOST_TEST(shown.at("calls") == 3);
+}
+
+BOOST_AUTO_TEST_CASE(commands_without_batches_have_no_figures_of_them) {
+    batching_pool pool;
+    pool.execute(request("other"));
+    pool.serve();
+    BOOST_TEST(pool.metrics().batches.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_has_a_span_that_links_its_calls) {
+    batching_pool pool;
+    std::vector<events::span> spans;
+    const auto listening = pool.facade().events().listen<events::span>(
+        pool.context.get_executor(), [&](const events::span& what) { spans.push_back(what); });
+    pool.embed();
+    pool.embed();
+    pool.embed();
+    pool.reply_all(pool.take_batch());
+    const auto batch = pool.take_batch();
+    spans.clear();
+    pool.reply_all({batch.at(0)});
+    BOOST_TEST(spans.size() == 2u); // of the call
+    BOOST_TEST(spans[0].attributes.at("batch_size") == 2);
+    pool.reply_all({batch.at(1)});
+    BOOST_REQUIRE(spans.size() == 5u);
+    const auto& whole = spans.back();
+    BOOST_TEST(whole.what == "batch embed");
+    BOOST_TEST(whole.kind == "internal");
+    BOOST_TEST(whole.attributes.at("batch_size") == 2);
+    BOOST_REQUIRE(whole.links.size() == 2u);
+    BOOST_TEST(whole.links[0].at("span_id").as_string() == spans[0].span_id);
+    BOOST_TEST(whole.links[0].at("trace_id").as_string() == spans[0].trace_id);
+    BOOST_TEST(whole.trace_id.size() == 32u);
+    BOOST_TEST(whole.trace_id != spans[0].trace_id);
 }
 
 BOOST_AUTO_TEST_CASE(an_engine_has_its_slots_whatever_the_capacity) {

@@ -178,7 +178,8 @@ BOOST_AUTO_TEST_CASE(enumerations_in_json) {
         {"least_loaded", scheduling::least_loaded},
         {"round_robin", scheduling::round_robin},
         {"lifo", scheduling::lifo},
-        {"fifo", scheduling::fifo}};
+        {"fifo", scheduling::fifo},
+        {"pack", scheduling::pack}};
     for (const auto& [name, value] : schedules) {
         BOOST_TEST((pool_config::from_json(with("schedule", json::value(name))).schedule == value), name);
     }
@@ -196,7 +197,7 @@ BOOST_AUTO_TEST_CASE(enumerations_in_json) {
     for (const auto* const bad : {"", "FIFO", "random", "fifo "}) {
         const auto problem = complaint_of_json(with("schedule", bad));
         BOOST_TEST(contains(problem, "schedule = \"" + std::string(bad) + "\""), problem);
-        BOOST_TEST(contains(problem, "least_loaded, round_robin, lifo, fifo"), problem);
+        BOOST_TEST(contains(problem, "least_loaded, round_robin, lifo, fifo, pack"), problem);
     }
     BOOST_TEST(contains(complaint_of_json(with("log_level", "loud")), "debug, info, warning, error, off"));
 }

@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(from_json_names_all_problems_at_once_of_every_kind) {
   launch.environment.A: must be a string, or null to remove the variable
   launch.environment.C: must be a string, or null to remove the variable
   launch.slot_environment.D: must be an array of strings
-  schedule = "random": must be one of least_loaded, round_robin, lifo, fifo
+  schedule = "random": must be one of least_loaded, round_robin, lifo, fifo, pack
   queue.limit = -1: must be 0..10000000
   queue.timeout = "5 s": must be text such as "250ms" or "1.5s" (units: ns, us, ms, s, m, h, d); keys that end in _ms take integers
   queue.timeuot_ms: is not a known key; did you mean queue.timeout_ms?

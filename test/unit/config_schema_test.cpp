@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(durations_have_two_spellings_of_which_one_is_taken) {
 
 BOOST_AUTO_TEST_CASE(enumerations_flags_texts_lists_and_maps) {
     BOOST_TEST(
-        (schema_at("schedule") == json::object{{"enum", {"least_loaded", "round_robin", "lifo", "fifo"}},
+        (schema_at("schedule") == json::object{{"enum", {"least_loaded", "round_robin", "lifo", "fifo", "pack"}},
                                                {"default", "least_loaded"}}));
     BOOST_TEST((schema_at("heartbeat.enabled") == json::object{{"type", "boolean"}, {"default", true}}));
     BOOST_TEST(schema_at("name").at("pattern") == text("^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"));

@@ -41,7 +41,8 @@ public:
     void offer(slot_number slot, std::size_t load) override {
         const bool fresh = free_.find(slot) == free_.end();
         auto& entry = free_[slot];
-        if (fresh || (kind_ == scheduling::least_loaded && entry.load != load)) {
+        const bool goes_by_load = kind_ == scheduling::least_loaded || kind_ == scheduling::pack;
+        if (fresh || (goes_by_load && entry.load != load)) {
             entry.since = ++time_;
         }
         entry.load = load;
@@ -72,6 +73,7 @@ private:
         const auto& mine = free_.at(slot);
         switch (kind_) {
         case scheduling::least_loaded: return {static_cast<long>(mine.load), -mine.since};
+        case scheduling::pack: return {-static_cast<long>(mine.load), -mine.since};
         case scheduling::round_robin: return {slot < next_ ? 1 : 0, static_cast<long>(slot)};
         case scheduling::lifo: return {0, -mine.since};
         default: return {0, mine.since};
@@ -138,7 +140,7 @@ void compare_in_use(scheduling kind, slot_number slots, std::size_t capacity) {
 }
 
 constexpr scheduling every_kind[] = {scheduling::least_loaded, scheduling::round_robin, scheduling::lifo,
-                                     scheduling::fifo};
+                                     scheduling::fifo, scheduling::pack};
 
 } // namespace
 
@@ -176,6 +178,18 @@ BOOST_AUTO_TEST_CASE(least_loaded_prefers_the_lowest_load_and_then_the_one_used_
     BOOST_TEST(text(which->pick(any)) == "1");
     which->offer(0, 2);
     BOOST_TEST(text(which->pick(any)) == "1"); // the others keep their places
+}
+
+BOOST_AUTO_TEST_CASE(pack_prefers_the_highest_load_and_then_the_one_used_last) {
+    const auto which = make_scheduler(scheduling::pack);
+    which->offer(0, 0);
+    which->offer(1, 1);
+    which->offer(2, 1);
+    BOOST_TEST(text(which->pick(any)) == "2");
+    which->withdraw(2);
+    BOOST_TEST(text(which->pick(any)) == "1");
+    which->withdraw(1);
+    BOOST_TEST(text(which->pick(any)) == "0");
 }
 
 BOOST_AUTO_TEST_CASE(round_robin_goes_round) {

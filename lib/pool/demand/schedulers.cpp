@@ -53,9 +53,11 @@ private:
 };
 
 /// One list of slots per load, the most recently used slot last: its caches are warm. Loads change by one at
-/// a time, so that the lowest load in use is found in O(1).
-class least_loaded_scheduler final : public scheduler {
+/// a time, so that the lowest and the highest load in use are found in O(1).
+class load_scheduler final : public scheduler {
 public:
+    explicit load_scheduler(bool fullest_first) : fullest_first_(fullest_first) {}
+
     void offer(std::uint32_t slot, std::size_t load) override {
         if (slot >= load_of_.size()) {
             load_of_.resize(slot + 1, nowhere);
@@ -72,6 +74,7 @@ public:
             by_load_[before].remove(slot);
         }
         lowest_ = std::min(lowest_, load);
+        highest_ = std::max(highest_, load);
     }
 
     void withdraw(std::uint32_t slot) override {
@@ -82,18 +85,26 @@ public:
     }
 
     std::optional<std::uint32_t> pick(const claim_view&) override {
-        while (lowest_ < by_load_.size() && by_load_[lowest_].empty()) {
+        if (by_load_.empty()) {
+            return std::nullopt;
+        }
+        while (fullest_first_ && highest_ > 0 && by_load_[highest_].empty()) {
+            --highest_;
+        }
+        while (!fullest_first_ && lowest_ + 1 < by_load_.size() && by_load_[lowest_].empty()) {
             ++lowest_;
         }
-        return lowest_ < by_load_.size() ? by_load_[lowest_].back() : std::nullopt;
+        return by_load_[fullest_first_ ? highest_ : lowest_].back();
     }
 
 private:
     static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
+    bool fullest_first_;
     std::vector<slot_list> by_load_;
     std::vector<std::size_t> load_of_;
     std::size_t lowest_ = 0;
+    std::size_t highest_ = 0;
 };
 
 } // namespace
@@ -103,7 +114,8 @@ std::unique_ptr<scheduler> make_scheduler(scheduling kind) {
     case scheduling::round_robin: return std::make_unique<round_robin_scheduler>();
     case scheduling::lifo: return std::make_unique<order_scheduler>(true);
     case scheduling::fifo: return std::make_unique<order_scheduler>(false);
-    default: return std::make_unique<least_loaded_scheduler>();
+    case scheduling::pack: return std::make_unique<load_scheduler>(true);
+    default: return std::make_unique<load_scheduler>(false);
     }
 }
 

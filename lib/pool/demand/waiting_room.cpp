@@ -109,7 +109,8 @@ std::pair<claim*, worker*> waiting_room::next_with_place() {
 std::vector<call_ptr> waiting_room::leave_with(const call& first, const worker& place) {
     std::vector<call_ptr> companions;
     if (auto* const lease = lease_of(first)) {
-        const auto most = place.calls().batches_of(first.req.command()).most;
+        const bool is_one = first.has_session(); // each call of a session asks whether it may use the lease
+        const auto most = is_one ? 1 : place.calls().batches_of(first.req.command()).most;
         while (companions.size() + 1 < most && !lease->waiting.empty() &&
                batch_maker::may_go_together(first, lease->waiting.front())) {
             companions.push_back(next_of(*lease));
