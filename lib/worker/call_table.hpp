@@ -8,14 +8,16 @@
 #include <boost/circular_buffer.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace skep {
 
 /// The calls sent to a worker and not yet answered, in the order sent. The worker begins the calls in that
 /// order, runs at most capacity() at a time, and answers a call before it begins the next. Calls beyond the
-/// capacity are pipelined.
+/// capacity are pipelined, and may be recalled: the worker gives a recalled call back, or has begun the call.
 class call_table {
 public:
     struct entry {
@@ -63,6 +65,7 @@ public:
     void add(call& sent_call, std::uint64_t begin) {
         make_room();
         entries_.push_back({next_id_++, call_ptr(&sent_call), begin});
+        ++paces_[sent_call.expected_pace];
         unused_ -= sent_call.is_leased() ? 1 : 0;
     }
 
@@ -91,7 +94,7 @@ public:
         } else {
             entries_.erase(place);
         }
-        unused_ += sent->is_leased() ? 1 : 0;
+        forget(*sent);
         return sent;
     }
 
@@ -99,18 +102,69 @@ public:
     entry take_last() noexcept {
         auto last = std::move(entries_.back());
         entries_.pop_back();
-        unused_ += last.sent->is_leased() ? 1 : 0;
+        forget(*last.sent);
         return last;
+    }
+
+    /// Returns the number of calls, from the first on, that the worker can have begun. The worker may have
+    /// skipped a recalled call, which then takes no place.
+    std::size_t begun() const noexcept {
+        if (recalled_ == 0) {
+            return std::min(load(), capacity_);
+        }
+        std::size_t count = 0;
+        for (auto places = capacity_; places > 0 && count < load(); ++count) {
+            places -= at(count)->sent->is_recalled ? 0 : 1;
+        }
+        return count;
     }
 
     /// Returns true if the worker cannot have begun the call yet.
     bool is_pipelined(const call& sent_call) const noexcept {
-        return load() > capacity_ && sent_call.id >= at(capacity_)->id;
+        const auto first = begun();
+        return first < load() && sent_call.id >= at(first)->id;
     }
 
-    /// Returns the call that the worker may have begun after its last answer, or null if the answer let no
-    /// call begin.
-    call* just_begun() const noexcept { return is_full() ? at(capacity_ - 1)->sent.get() : nullptr; }
+    /// Calls `act` for the calls that the worker may have begun after its last answer, and perhaps for calls
+    /// begun before.
+    template <class Act>
+    void for_each_just_begun(Act&& act) const {
+        const auto end = begun();
+        const auto first = recalled_ > 0 ? 0 : end - (is_full() ? 1 : 0);
+        std::for_each(at(first), at(end), [&](const auto& each) { act(*each.sent); });
+    }
+
+    /// Returns the call that the worker can have begun last. Precondition: the table is not empty.
+    const call& last_begun() const noexcept { return *at(begun() - 1)->sent; }
+
+    /// Calls `act` for the calls that the worker cannot have begun, last sent first. `act` may recall its
+    /// call.
+    template <class Act>
+    void for_each_pipelined(Act&& act) {
+        const auto first = begun();
+        for (auto index = load(); index > first; --index) {
+            act(*at(index - 1)->sent);
+        }
+    }
+
+    void recall(call& pipelined_call) noexcept {
+        pipelined_call.is_recalled = true;
+        ++recalled_;
+    }
+    bool is_any_recalled() const noexcept { return recalled_ > 0; }
+
+    /// Returns the slowest pace among the calls.
+    pace slowest() const noexcept {
+        return paces_[pace::slow] > 0 ? pace::slow : paces_[pace::brisk] > 0 ? pace::brisk : pace::fast;
+    }
+
+    /// The calls that the worker can have begun take longer than expected.
+    void slow_down() noexcept {
+        std::for_each(at(0), at(begun()), [this](const auto& each) {
+            --paces_[std::exchange(each.sent->expected_pace, pace::slow)];
+            ++paces_[pace::slow];
+        });
+    }
 
     /// Calls `act` for at most `most` calls, in the order sent.
     template <class Act>
@@ -121,13 +175,11 @@ public:
 
     /// Returns true if no caller waits for a call that the worker can have begun, unless an answer is in
     /// flight.
-    bool is_drained() const noexcept {
-        return std::all_of(entries_.begin(), at(std::min(load(), capacity_)), is_given_up);
-    }
+    bool is_drained() const noexcept { return std::all_of(entries_.begin(), at(begun()), is_given_up); }
 
     /// Returns true if the worker can have begun a private call, unknown to the pool.
     bool is_at_private() const noexcept {
-        return std::any_of(entries_.begin(), at(std::min(load(), capacity_)),
+        return std::any_of(entries_.begin(), at(begun()),
                            [](const auto& each) { return each.sent->is_private; });
     }
 
@@ -136,6 +188,19 @@ public:
 
 private:
     using const_iterator = boost::circular_buffer<entry>::const_iterator;
+
+    struct counts_by_pace {
+        std::size_t& operator[](pace index) noexcept { return counts[static_cast<std::size_t>(index)]; }
+        std::size_t operator[](pace index) const noexcept { return counts[static_cast<std::size_t>(index)]; }
+
+        std::array<std::size_t, 3> counts{};
+    };
+
+    void forget(const call& removed_call) noexcept {
+        --paces_[removed_call.expected_pace];
+        unused_ += removed_call.is_leased() ? 1 : 0;
+        recalled_ -= removed_call.is_recalled ? 1 : 0;
+    }
 
     /// Returns true if the call is private or its caller has abandoned the call.
     static bool is_given_up(const entry& each) noexcept {
@@ -159,6 +224,8 @@ private:
     std::size_t capacity_ = 0;
     std::size_t reserved_ = 0; ///< places
     std::size_t unused_ = 0;   ///< reserved places without a call
+    std::size_t recalled_ = 0; ///< calls
+    counts_by_pace paces_;     ///< calls
 };
 
 } // namespace skep

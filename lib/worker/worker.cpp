@@ -276,7 +276,7 @@ void worker::on_hello(hello_message& hello) {
     recycling_.measure(hello.pid);
     health_.introduce(hello);
     loop_ = std::move(hello.loop);
-    const auto capacity = calls_.open(hello.capacity);
+    const auto capacity = calls_.open(hello.capacity, hello.recall && core_.link->has_control());
     append_welcome(core_.link->control().outbox().text(),
                    {core_.id, core_.config.heartbeat, core_.config.limits, capacity, calls_.correlation(),
                     to_string(core_.config.log_level), origin_.predecessor_ended_as});

@@ -40,7 +40,8 @@ std::string make_correlation(double chance) {
 worker_calls::worker_calls(worker_core& core)
     : core_(core), correlation_(make_correlation(core.context.random())), tools_(core) {}
 
-std::size_t worker_calls::open(std::size_t most) {
+std::size_t worker_calls::open(std::size_t most, bool gives_back) {
+    gives_back_ = gives_back;
     set_capacity(std::min<std::size_t>(core_.config.capacity, most));
     tools_.open();
     return capacity();
@@ -68,6 +69,8 @@ void worker_calls::assign(call& next, time_point now) {
     make_room(); // a sent frame must be in the table
     append_call(data.outbox(), next_id(), next.body, next.req, times);
     next.id = next_id();
+    next.is_recalled = false;
+    next.begun = is_full() ? time_point::max() : now;
     add(next, begin);
     follow_load(now, &next);
     last_assigned_ = next.is_private ? last_assigned_ : now;
@@ -100,6 +103,45 @@ void worker_calls::cancel(const call& abandoned_call) {
 void worker_calls::grant(const call& stream, stream_credit more) {
     append_credit(core_.link->control().outbox().text(), stream.id, more);
     core_.link->control().flush();
+}
+
+/// Returns the number of calls that may be pipelined. With the setting `automatic`, only a worker that gives
+/// calls back gets calls ahead. While a call is recalled, the running calls are unknown.
+std::size_t worker_calls::most_ahead() const noexcept {
+    if (core_.config.pipeline_depth) {
+        return *core_.config.pipeline_depth;
+    }
+    const auto most = gives_back_ && !is_any_recalled() ? skep::most_ahead(slowest()) : 0;
+    return most == 0 || is_late(core_.context.now()) ? 0 : most;
+}
+
+bool worker_calls::recall_if_late(time_point now) {
+    if (load() <= capacity()) {
+        return false;
+    }
+    if (is_late(now)) {
+        slow_down();
+        recall();
+    }
+    return true;
+}
+
+/// A session's call stays in the order of its session, and a lease's call in its place. An abandoned call is
+/// cancelled already.
+void worker_calls::recall() {
+    if (!gives_back_ || core_.config.pipeline_depth) {
+        return;
+    }
+    auto& control = core_.link->control();
+    for_each_pipelined([&](call& each) {
+        const bool is_movable =
+            each.state == call_state::running && !each.is_private && !each.has_session() && !each.is_leased();
+        if (is_movable && !each.is_recalled) {
+            append_recall(control.outbox().text(), each.id);
+            call_table::recall(each);
+        }
+    });
+    control.flush();
 }
 
 std::string worker_calls::correlation_id_of(const call& sent_call) const {
@@ -178,9 +220,18 @@ call_ptr worker_calls::take_answered(std::uint64_t id, time_point now) {
     if (!answered) {
         throw protocol_violation("an answer to call " + std::to_string(id) + ", which it does not have");
     }
+    for_each_just_begun([now](call& each) { each.begun = std::min(each.begun, now); });
     follow_load(now, answered.get());
     tools_.drop(*answered);
     return answered;
+}
+
+call_ptr worker_calls::take_recalled(std::uint64_t id, time_point now) {
+    const auto* const recalled = find(id);
+    if (recalled == nullptr || !recalled->is_recalled) {
+        throw protocol_violation("it gives back call " + std::to_string(id) + ", which was not recalled");
+    }
+    return take_answered(id, now);
 }
 
 void worker_calls::begin_tool(const call_ptr& caller, tool_call_message& message) {
@@ -192,13 +243,12 @@ void worker_calls::begin_tool(const call_ptr& caller, tool_call_message& message
 void worker_calls::lose() {
     tools_.close();
     const bool is_heard_out = core_.link && core_.life.process().has_ended && core_.link->has_heard_out();
-    const std::size_t may_have_begun = is_heard_out ? capacity() : load();
+    const std::size_t may_have_begun = is_heard_out ? begun() : load();
     if (core_.link) {
         core_.link->data().stop_sending(); // calls returned as unsent must not be sent later
     }
-    const auto begun = std::min(may_have_begun, load());
-    record_lost(begun);
-    loss_ = {may_have_begun, begun == 1 && is_end_by_call()};
+    record_lost(may_have_begun);
+    loss_ = {may_have_begun, may_have_begun == 1 && is_end_by_call()};
     core_.announce(calls_lost{});
 }
 
@@ -212,7 +262,7 @@ void worker_calls::record_lost(std::size_t count) noexcept {
 }
 
 unanswered_calls worker_calls::unanswered() const {
-    return loss_ ? lost_calls_ : name_first(std::min(load(), capacity()));
+    return loss_ ? lost_calls_ : name_first(begun());
 }
 
 unanswered_calls worker_calls::name_first(std::size_t count) const {

@@ -34,8 +34,9 @@ dispatcher::dispatcher(const worker_surroundings& surroundings)
       sessions_(surroundings, room_.queue(), room_.places()),
       open_(surroundings, room_, sessions_),
       losses_(config_, context_),
-      answers_(context_, room_, sessions_, open_, losses_),
-      timeouts_(context_, room_, open_) {}
+      answers_(context_, room_, sessions_, open_, losses_, pace_),
+      timeouts_(context_, room_, open_),
+      recalls_(context_, room_.places()) {}
 
 void dispatcher::submit(call& new_call, bool may_grow) {
     open_.count_submitted();
@@ -112,6 +113,9 @@ void dispatcher::receive(call& new_call) noexcept {
     new_call.submitted = context_.now();
     if (!config_.commands.empty()) {
         apply_command_options(new_call);
+    }
+    if (is_automatic() && new_call.has_session()) { // cannot be recalled
+        new_call.is_pipelinable = false;
     }
     const auto default_timeout =
         new_call.stream == nullptr ? config_.request_timeout : config_.stream.timeout;
@@ -224,6 +228,10 @@ void dispatcher::dispatch(call& next, worker& target, time_point now) {
     if (next.has_session()) {
         sessions_.bind(next, target);
     }
+    if (is_automatic()) {
+        const bool is_stream = next.stream != nullptr;
+        next.expected_pace = is_stream ? pace::slow : pace_.pace_of(next.req.command());
+    }
     if (!is_sent(next, target, now)) {
         open_.fail(next, errc::out_of_memory);
         room_.refresh(target);
@@ -233,6 +241,9 @@ void dispatcher::dispatch(call& next, worker& target, time_point now) {
         next.stream->heard = now;
     }
     room_.deadlines().set(next, next_check(next));
+    if (is_automatic() && target.calls().is_pipelined(next)) {
+        recalls_.wake();
+    }
     publish_started(context_, next);
     room_.refresh(target);
     next.sink->on_sent();
@@ -314,6 +325,9 @@ void dispatcher::begin(call& next, const lease_claim& lease, time_point now) {
 }
 
 void dispatcher::remove(worker& leaver) {
+    if (!leaver.life().is_over()) {
+        leaver.calls().recall();
+    }
     sessions_.known().left(leaver);
     room_.remove(leaver);
 }

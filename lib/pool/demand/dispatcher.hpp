@@ -3,10 +3,12 @@
 
 #pragma once
 
+#include "policy/pipelining.hpp"
 #include "pool/demand/call_answers.hpp"
 #include "pool/demand/call_timeouts.hpp"
 #include "pool/demand/lost_call_policy.hpp"
 #include "pool/demand/open_calls.hpp"
+#include "pool/demand/recall_watch.hpp"
 #include "pool/demand/session_router.hpp"
 #include "pool/demand/waiting_room.hpp"
 #include <skep/pool_config.hpp>
@@ -40,6 +42,7 @@ public:
     skep::open_calls& open_calls() noexcept { return open_; }
     call_answers& answers() noexcept { return answers_; }
     call_timeouts& timeouts() noexcept { return timeouts_; }
+    recall_watch& recalls() noexcept { return recalls_; }
 
     /// The worker takes no more calls. Calls that waited for this worker alone are routed again, or fail.
     void remove(worker& leaver);
@@ -72,6 +75,7 @@ private:
     void on_due(claim& due_claim, const supply_outlook& supply) override;
     void on_breakdown(claim& broken_claim, const error& cause) noexcept override;
 
+    bool is_automatic() const noexcept { return !config_.pipeline_depth; }
     void accept(call& new_call);
     void refuse_unsendable(call& unsendable_call);
     void apply_command_options(call& new_call) const noexcept;
@@ -98,8 +102,10 @@ private:
     session_router sessions_;
     skep::open_calls open_;
     lost_call_policy losses_;
+    pipelining pace_; ///< with the setting `automatic`
     call_answers answers_;
     call_timeouts timeouts_;
+    recall_watch recalls_;
 };
 
 } // namespace skep
