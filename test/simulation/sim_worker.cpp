@@ -111,6 +111,9 @@ void sim_worker::say_hello() {
     if (plan_.stack_signal != 0) {
         hello += R"(,"stack_signal":)" + std::to_string(plan_.stack_signal);
     }
+    if (plan_.gives_back) {
+        hello += R"(,"recall":true)";
+    }
     send(data_line_, said::other, hello + "}");
     if (!plan_.waits_for_welcome) {
         say_ready();
@@ -272,6 +275,10 @@ void sim_worker::note(line& from, const frame_view& frame) {
         noted.what = kind::cancel;
         noted.id = message.at("id").to_number<std::uint64_t>();
         oracle_.on_cancel_sent(*this, noted.id);
+    } else if (type == "recall") {
+        noted.what = kind::recall;
+        noted.id = message.at("id").to_number<std::uint64_t>();
+        oracle_.on_recall_sent(*this, noted.id);
     } else if (type == "credit") {
         noted.what = kind::credit;
         noted.id = message.at("id").to_number<std::uint64_t>();
@@ -336,9 +343,12 @@ void sim_worker::handle(const host_frame& frame) {
         break;
     case kind::probe:
     case kind::call: {
+        last_received_ = frame.id;
+        if (returned_early_.erase(frame.id) > 0) {
+            break;
+        }
         job fresh;
         fresh.id = frame.id;
-        last_received_ = frame.id;
         fresh.call = frame.call;
         fresh.credit = frame.credit;
         fresh.visit_index = frame.call != nullptr ? oracle_.visit_at(*this, *frame.call) : 0;
@@ -351,6 +361,7 @@ void sim_worker::handle(const host_frame& frame) {
         break;
     }
     case kind::cancel: cancel(frame.id); break;
+    case kind::recall: recall(frame.id); break;
     case kind::credit: handle_credit(frame.id, frame.credit); break;
     case kind::tool_answer: handle_tool_answer(frame.id); break;
     case kind::ping: {
@@ -431,6 +442,10 @@ void sim_worker::on_delivered(const own_frame& frame) {
             frame.call->visits[frame.visit_index].delivered = world_.now();
             oracle_.on_answer_seen(*this, *frame.call, frame.visit_index);
         }
+        break;
+    case said::recalled:
+        --load_;
+        oracle_.on_returned(*this, *frame.call, frame.visit_index);
         break;
     case said::lie: lie_seen = lie_seen.value_or(world_.now()); break;
     case said::flood: check_flood(); break;
