@@ -334,6 +334,14 @@ struct request_retried {
     int attempts = 0;     ///< workers that the call was sent to so far
 };
 
+/// A worker gave back a call that it had not begun, as it was at a longer one. The call will be sent again.
+struct request_recalled {
+    static constexpr std::string_view name = "request.recalled";
+    worker_id worker; ///< had the call
+    std::string command;
+    std::string correlation_id;
+};
+
 /// A batch of calls was sent to a worker; of a batch command also a single call.
 struct batch_formed {
     static constexpr std::string_view name = "batch.formed";
@@ -474,6 +482,7 @@ BOOST_DESCRIBE_STRUCT(request_failed, (),
                       (pool, worker, command, correlation_id, session, total_time, attempts, outcome,
                        exception_type))
 BOOST_DESCRIBE_STRUCT(request_retried, (), (worker, command, correlation_id, wait_time, attempts))
+BOOST_DESCRIBE_STRUCT(request_recalled, (), (worker, command, correlation_id))
 BOOST_DESCRIBE_STRUCT(batch_formed, (), (worker, command, calls, wait_time))
 BOOST_DESCRIBE_STRUCT(stream_chunk, (), (worker, command, correlation_id, bytes))
 BOOST_DESCRIBE_STRUCT(tool_called, (), (worker, tool, command, correlation_id))
@@ -491,20 +500,19 @@ BOOST_DESCRIBE_STRUCT(lease_leaked, (), (worker, held_for, file, line, function)
 
 namespace detail {
 
-using any_event =
-    std::variant<events::worker_transition, events::worker_spawned, events::worker_ready,
-                 events::worker_terminated, events::worker_health_check, events::worker_recycled,
-                 events::worker_tainted, events::unhealthy_worker_terminated, events::capacity_reached,
-                 events::protocol_error, events::worker_printed, events::worker_emitted, events::ping_sent,
-                 events::pong_received, events::heartbeat_missed, events::heartbeat_failed,
-                 events::pool_init_started, events::pool_init_completed, events::pool_scale_up,
-                 events::pool_scale_down, events::pool_saturated, events::pool_unavailable,
-                 events::pool_available, events::breaker_changed, events::queue_enqueued,
-                 events::queue_dequeued, events::queue_timeout, events::queue_cancelled,
-                 events::request_started, events::request_finished, events::request_failed,
-                 events::request_retried, events::batch_formed, events::stream_chunk, events::tool_called,
-                 events::span, events::session_affinity, events::session_created, events::session_expired,
-                 events::session_removed, events::session_quota_warning, events::lease_leaked>;
+using any_event = std::variant<
+    events::worker_transition, events::worker_spawned, events::worker_ready, events::worker_terminated,
+    events::worker_health_check, events::worker_recycled, events::worker_tainted,
+    events::unhealthy_worker_terminated, events::capacity_reached, events::protocol_error,
+    events::worker_printed, events::worker_emitted, events::ping_sent, events::pong_received,
+    events::heartbeat_missed, events::heartbeat_failed, events::pool_init_started,
+    events::pool_init_completed, events::pool_scale_up, events::pool_scale_down, events::pool_saturated,
+    events::pool_unavailable, events::pool_available, events::breaker_changed, events::queue_enqueued,
+    events::queue_dequeued, events::queue_timeout, events::queue_cancelled, events::request_started,
+    events::request_finished, events::request_failed, events::request_retried, events::request_recalled,
+    events::batch_formed, events::stream_chunk, events::tool_called, events::span, events::session_affinity,
+    events::session_created, events::session_expired, events::session_removed, events::session_quota_warning,
+    events::lease_leaked>;
 
 } // namespace detail
 

@@ -249,10 +249,12 @@ struct SKEP_API pool_config {
         skep::log_format::text; ///< form of the lines on standard error without a log_handler
     output_options output;
 
-    /// Calls pipelined to a worker that is at capacity, to hide the round trip, 0..65,536. 0 = late binding:
-    /// a call waits in the pool's queue until a worker is free. A larger value raises throughput with short
-    /// calls. Then a call may wait behind a long one while another worker becomes free.
-    std::size_t pipeline_depth = 0;
+    /// Calls pipelined to a worker that is at capacity, to hide the round trip, 0..65,536. Unset = automatic:
+    /// up to 4 calls lie behind calls of commands that have taken less than a millisecond so far, and are
+    /// recalled once a call takes longer; only at workers that give calls back. 0 = late binding: a call
+    /// waits in the pool's queue until a worker is free. With another number, calls are not recalled: a call
+    /// may wait behind a long one while another worker becomes free.
+    std::optional<std::size_t> pipeline_depth;
 
     /// The thread that runs the pool's work. Pools of a pool_manager may have a thread each.
     pool_thread thread = pool_thread::caller;

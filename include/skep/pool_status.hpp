@@ -97,17 +97,18 @@ struct pool_counters {
     std::uint64_t succeeded = 0; ///< ended with a reply
     std::uint64_t failed = 0;    ///< ended with an error: remote_errors to cancelled, and other errors
     std::uint64_t waited = 0; ///< waited for a worker, or for a place of their lease, before they were sent
-    std::uint64_t remote_errors = 0;    ///< the worker's code raised an exception
-    std::uint64_t rejected = 0;         ///< pool_saturated
-    std::uint64_t queue_timeouts = 0;   ///< queue_timeout and no_worker
-    std::uint64_t timeouts = 0;         ///< timeout or deadline passed
-    std::uint64_t cancelled = 0;        ///< cancelled by their callers
-    std::uint64_t retried = 0;          ///< sent to another worker after one was lost
-    std::uint64_t late_answers = 0;     ///< dropped answers to calls that had already ended
-    std::uint64_t retries_denied = 0;   ///< not sent again because the retry budget was spent
-    std::uint64_t poisonous = 0;        ///< refused as poison
-    std::uint64_t workers_started = 0;  ///< became ready; = the next four + those still alive
-    std::uint64_t workers_lost = 0;     ///< ended by themselves, froze, broke the protocol or lost a channel
+    std::uint64_t remote_errors = 0;   ///< the worker's code raised an exception
+    std::uint64_t rejected = 0;        ///< pool_saturated
+    std::uint64_t queue_timeouts = 0;  ///< queue_timeout and no_worker
+    std::uint64_t timeouts = 0;        ///< timeout or deadline passed
+    std::uint64_t cancelled = 0;       ///< cancelled by their callers
+    std::uint64_t retried = 0;         ///< sent to another worker after one was lost
+    std::uint64_t recalled = 0;        ///< given back by a worker that had not begun them: see pipeline_depth
+    std::uint64_t late_answers = 0;    ///< dropped answers to calls that had already ended
+    std::uint64_t retries_denied = 0;  ///< not sent again because the retry budget was spent
+    std::uint64_t poisonous = 0;       ///< refused as poison
+    std::uint64_t workers_started = 0; ///< became ready; = the next four + those still alive
+    std::uint64_t workers_lost = 0;    ///< ended by themselves, froze, broke the protocol or lost a channel
     std::uint64_t workers_replaced = 0; ///< retired for a fault: unhealthy, overdue, too large, zombies
     std::uint64_t workers_recycled = 0; ///< replaced as planned or on request
     std::uint64_t workers_removed = 0;  ///< no longer needed: scaled down or shut down

@@ -12,6 +12,7 @@
 #include "core/text.hpp"
 #include "core/trace_context.hpp"
 #include "policy/patient_deadline.hpp"
+#include "policy/pipelining.hpp"
 #include "policy/stream_window.hpp"
 #include "wire/host_messages.hpp"
 #include "wire/worker_messages.hpp"
@@ -127,6 +128,11 @@ struct call : claim {
     call_state state = call_state::fresh;
     bool is_private = false; ///< a probe or part of a warm-up: unknown to the pool
     bool runs_alone = false; ///< in no batch: a worker crashed with a batch that it was in
+
+    // At its worker.
+    bool is_recalled = false;             ///< the worker was asked to give the call back
+    pace expected_pace = pace::slow;      ///< decides how many calls may lie behind the call
+    time_point begun = time_point::max(); ///< from when on the worker could run the call
 };
 
 using call_ptr = boost::intrusive_ptr<call>;

@@ -116,6 +116,7 @@ json::object to_json(const pool_counters& counters) {
             {"timeouts", counters.timeouts},
             {"cancelled", counters.cancelled},
             {"retried", counters.retried},
+            {"recalled", counters.recalled},
             {"late_answers", counters.late_answers},
             {"retries_denied", counters.retries_denied},
             {"poisonous", counters.poisonous},

@@ -73,6 +73,7 @@ pool_config& pool_config::debugging() {
     workers = 1;
     min_ready = 1;
     scaling = {};
+    pipeline_depth = 0;
     start.timeout = 1h;
     request_timeout = queue.timeout = stream.timeout = stream.idle_timeout = 0s;
     for (auto& [name, options] : commands) {

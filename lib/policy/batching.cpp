@@ -17,9 +17,6 @@ constexpr int gaps_to_wait = 6;
 
 constexpr duration shortest_gap = std::chrono::microseconds(1);
 
-// A pipelined batch waits for the whole batch before it.
-constexpr duration longest_ahead = std::chrono::milliseconds(5);
-
 } // namespace
 
 batch_limits limits_of(const pool_config& config, const std::string& command, batch_limits of_script) {
@@ -64,6 +61,10 @@ void batch_history::ran(duration time) noexcept {
     run_time_ = run_time_ == duration::zero() ? time : run_time_ + (time - run_time_) / 8;
 }
 
+bool batch_history::is_short() const noexcept {
+    return run_time_ > duration::zero() && run_time_ < pipelining::patience_for_batches;
+}
+
 time_point batch_history::next_expected() const noexcept {
     return gap_ == duration::zero() ? time_point::max() : last_arrival_ + gaps_to_wait * gap_;
 }
@@ -72,8 +73,7 @@ time_point time_to_send(const batch_outlook& next, const batch_history& past) no
     constexpr auto now = time_point::min();
     const bool is_full = next.calls >= next.limits.most;
     if (!next.has_place) {
-        const bool is_short = past.run_time() > duration::zero() && past.run_time() < longest_ahead;
-        return is_full && is_short ? now : time_point::max();
+        return is_full && past.is_short() ? now : time_point::max();
     }
     if (is_full || next.limits.wait == duration::zero() || !past.may_more_come()) {
         return now;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/batch_limits.hpp"
+#include "policy/pipelining.hpp"
 #include <skep/pool_config.hpp>
 #include <skep/time.hpp>
 
@@ -36,6 +37,9 @@ public:
 
     /// Returns the time by which the next call must have come if calls come as usual.
     time_point next_expected() const noexcept;
+
+    /// Returns true if another batch may wait at a worker behind a batch of this command.
+    bool is_short() const noexcept;
 
     /// Returns the usual time from sending a batch to its last answer; zero if none is known.
     duration run_time() const noexcept { return run_time_; }

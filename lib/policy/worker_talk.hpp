@@ -12,7 +12,7 @@ namespace skep {
 
 /// The kinds of a worker's messages, by price.
 enum class talk {
-    answer,    ///< answers a call, in whole or in part, at a caller's request
+    answer,    ///< answers a call, in whole or in part, at a caller's request; or gives a recalled call back
     tool_call, ///< requested from a tool that the service offers
     unasked    ///< progress, events, log records, pongs
 };

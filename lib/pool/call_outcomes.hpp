@@ -39,6 +39,10 @@ private:
     void on_chunk(call& receiver, chunk_message& piece) override {
         parts_.calls.answers().on_chunk(receiver, piece);
     }
+    void on_recalled(worker& sender, call& recalled_call, time_point now) override {
+        parts_.calls.answers().on_recalled(sender, recalled_call, now);
+        parts_.scaling.on_waiting();
+    }
     void on_begun_in_vain(call& abandoned_call) override {
         parts_.calls.open_calls().grant_grace(abandoned_call);
     }

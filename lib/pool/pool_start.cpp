@@ -68,6 +68,9 @@ asio::awaitable<void> pool_start::bring_up() {
     parts_.supervision.reset();
     parts_.run_in(parts_.tasks.demand, outcomes_.watch_deadlines());
     parts_.run_in(parts_.tasks.demand, outcomes_.watch_batches());
+    if (!parts_.config.pipeline_depth) {
+        parts_.run_in(parts_.tasks.demand, parts_.calls.recalls().run());
+    }
     parts_.run_in(parts_.tasks.demand, parts_.calls.sessions().expire());
     const bool is_prepared = co_await prepare();
     if (is_prepared) {

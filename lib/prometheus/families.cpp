@@ -187,6 +187,8 @@ void show_counters(exposition& out, const pool_status& status) {
           counters.retried);
     count("skep_retries_denied_total", "Calls that were not, as the retry budget was spent.",
           counters.retries_denied);
+    count("skep_calls_recalled_total", "Calls that a worker gave back, as it was at a longer one.",
+          counters.recalled);
     count("skep_late_answers_total", "Answers that nobody waited for any more.", counters.late_answers);
     count("skep_workers_started_total", "Workers that became ready.", counters.workers_started);
     count("skep_worker_start_failures_total", "Workers that ended before they were ready.",

@@ -139,6 +139,10 @@ void call_server::begin_waiting() {
 }
 
 void call_server::begin(call_message&& message) {
+    if (!services_.recalled.begin(message.id)) {
+        services_.cancelled.remove(message.id);
+        return;
+    }
     const auto deadline = deadline_of(message);
     const auto call = std::make_shared<served_call>(std::move(message), deadline, services_);
     ++counters_.in_flight;

@@ -78,6 +78,7 @@ void conversation::greet() {
     hello.token = host_.token();
     hello.pid = own_process_id();
     hello.sdk = sdk;
+    hello.recall = !host_.over_stdio();
     calls_.announce(hello, !host_.over_stdio());
 }
 
@@ -86,8 +87,7 @@ void conversation::begin_to_listen() {
         asio::post(executor_,
                    [this, messages = std::move(messages)]() mutable { handle(std::move(messages)); });
     };
-    listener_ =
-        host_.listen(executor_, calls_.counters(), calls_.services().cancelled, std::move(on_messages));
+    listener_ = host_.listen(executor_, calls_.counters(), calls_.services(), std::move(on_messages));
 }
 
 void conversation::on_terminate() {

@@ -41,7 +41,8 @@ private:
     void handle(std::vector<host_message> messages);
     void handle(welcome_message welcome);
     void handle(call_message call);
-    void handle(ping_message) noexcept {} // answered by the listener
+    void handle(ping_message) noexcept {}   // answered by the listener
+    void handle(recall_message) noexcept {} // the same
     void handle(shutdown_message) { stop(); }
     template <class Message>
     void handle(Message message) {

@@ -15,15 +15,15 @@ host_channels::host_channels(host_connection connection)
       data_out_(std::move(connection_.data_out)) {}
 
 std::unique_ptr<listener> host_channels::listen(const strand& executor, const call_counters& counters,
-                                                cancelled_calls& cancelled,
+                                                call_services& services,
                                                 listener::message_handler on_messages) {
     const int data = connection_.data_in.get();
     if (over_stdio_) {
-        return std::make_unique<listener>(data, -1, data_out_, counters, cancelled, std::move(on_messages));
+        return std::make_unique<listener>(data, -1, data_out_, counters, services, std::move(on_messages));
     }
     data_in_ = make_socket_stream(executor, connection_.data_in);
     auto& control_out = control_out_.emplace(unique_fd(connection_.control.get()));
-    return std::make_unique<listener>(connection_.control.release(), data, control_out, counters, cancelled,
+    return std::make_unique<listener>(connection_.control.release(), data, control_out, counters, services,
                                       std::move(on_messages));
 }
 

@@ -30,7 +30,7 @@ public:
 
     /// Starts the listener. Called once. The arguments and this object must outlive the listener.
     std::unique_ptr<listener> listen(const strand& executor, const call_counters& counters,
-                                     cancelled_calls& cancelled, listener::message_handler on_messages);
+                                     call_services& services, listener::message_handler on_messages);
 
     /// Returns the input for calls, after listen(); null over stdio, where the listener reads everything.
     byte_stream* calls() const noexcept { return data_in_.get(); }

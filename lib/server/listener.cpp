@@ -20,11 +20,11 @@ constexpr int exit_protocol_error = 76;
 } // namespace
 
 listener::listener(int input_fd, int watched_fd, shared_output& output, const call_counters& counters,
-                   cancelled_calls& cancelled, message_handler on_messages)
+                   call_services& services, message_handler on_messages)
     : input_(input_fd, watched_fd),
       output_(output),
       counters_(counters),
-      cancelled_(cancelled),
+      services_(services),
       on_messages_(std::move(on_messages)),
       frames_(limits_of_input()),
       thread_([this] { listen(); }) {}
@@ -56,8 +56,12 @@ void listener::handle(std::size_t count) {
             pong(*ping);
             continue;
         }
+        if (const auto* const recall = std::get_if<recall_message>(&message)) {
+            give_back(*recall);
+            continue;
+        }
         if (const auto* const cancel = std::get_if<cancel_message>(&message)) {
-            cancelled_.add(cancel->id);
+            services_.cancelled.add(cancel->id);
         } else if (const auto* const welcome = std::get_if<welcome_message>(&message)) {
             frames_.set_limits(limits_of_input(welcome->limits));
         }
@@ -71,6 +75,19 @@ void listener::handle(std::size_t count) {
 void listener::pong(const ping_message& ping) {
     std::string frame;
     append_pong(frame, {ping.sequence, counters_.in_flight, counters_.completed});
+    send(frame);
+}
+
+/// Says nothing of a call that has begun: its answer comes.
+void listener::give_back(const recall_message& recall) {
+    if (services_.recalled.recall(recall.id)) {
+        std::string frame;
+        append_recalled(frame, recall.id);
+        send(frame);
+    }
+}
+
+void listener::send(const std::string& frame) {
     const std::array<std::string_view, 1> whole{frame};
     if (!output_.write(whole)) {
         leave_as_host_is_gone();

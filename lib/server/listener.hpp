@@ -5,7 +5,7 @@
 
 #include "process/blocking_io.hpp"
 #include "server/call_counters.hpp"
-#include "server/cancelled_calls.hpp"
+#include "server/served_call.hpp"
 #include "wire/call_messages.hpp"
 
 #include <functional>
@@ -16,16 +16,16 @@
 namespace skep {
 
 /// The thread that listens to the host while handlers may keep the worker's own thread busy. Answers pings,
-/// records cancels, and ends the process when the host is gone or breaks the protocol. Hands all other
-/// messages over, in order.
+/// records cancels, gives back recalled calls, and ends the process when the host is gone or breaks the
+/// protocol. Hands all other messages over, in order.
 class listener {
 public:
     using message_handler = std::function<void(std::vector<host_message>)>;
 
     /// Reads `input_fd`, watches `watched_fd` (see blocking_input), and answers through `output`. Calls
-    /// `on_messages` on the thread.
+    /// `on_messages` on the thread. Uses the cancelled and the recalled calls of `services`.
     listener(int input_fd, int watched_fd, shared_output& output, const call_counters& counters,
-             cancelled_calls& cancelled, message_handler on_messages);
+             call_services& services, message_handler on_messages);
 
     /// Ends the thread.
     ~listener();
@@ -36,11 +36,13 @@ private:
     void listen();
     void handle(std::size_t count);
     void pong(const ping_message& ping);
+    void give_back(const recall_message& recall);
+    void send(const std::string& frame);
 
     blocking_input input_;
     shared_output& output_;
     const call_counters& counters_;
-    cancelled_calls& cancelled_;
+    call_services& services_;
     message_handler on_messages_;
     frame_decoder frames_;
     host_message_decoder messages_;

@@ -8,6 +8,7 @@
 #include "server/call_failure.hpp"
 #include "server/cancelled_calls.hpp"
 #include "server/outbox.hpp"
+#include "server/recalled_calls.hpp"
 #include "server/tool_calls.hpp"
 #include "wire/call_messages.hpp"
 #include <skep/worker_call.hpp>
@@ -33,6 +34,7 @@ struct call_services {
     outbox out;
     tool_calls tools;
     cancelled_calls cancelled;
+    recalled_calls recalled;
     welcome_message welcome;
 };
 

@@ -54,6 +54,7 @@ private:
     void handle(welcome_message welcome);
     void handle(cancel_message cancel);
     void handle(ping_message ping);
+    void handle(recall_message) noexcept {} // a worker of this kind gives no calls back
     void handle(shutdown_message) { stop(); }
     template <class Message>
     void handle(Message message) {

@@ -137,12 +137,21 @@ void append_hello(std::string& out, const hello_message& hello, bool has_control
         out += R"(,"commands":)";
         append_json(out, fitting(hello.commands));
         append_member(out, R"(,"health_check":)", hello.health_check);
-        out += hello.own_health_check ? R"(,"own_health_check":true})" : R"(,"own_health_check":false})";
+        out += hello.own_health_check ? R"(,"own_health_check":true)" : R"(,"own_health_check":false)";
+        out += hello.recall ? R"(,"recall":true})" : "}";
     });
 }
 
 void append_ready(std::string& out) {
     append_frame(out, 0, [&] { out += R"({"type":"ready"})"; });
+}
+
+void append_recalled(std::string& out, std::uint64_t id) {
+    append_frame(out, 0, [&] {
+        out += R"({"type":"recalled","id":)";
+        append_json_number(out, id);
+        out += '}';
+    });
 }
 
 void append_pong(std::string& out, const pong_message& pong) {

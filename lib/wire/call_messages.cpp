@@ -131,6 +131,9 @@ host_message host_message_decoder::decode(const frame_view& frame) {
     if (type == "cancel") {
         return cancel_message{fields.number("id")};
     }
+    if (type == "recall") {
+        return recall_message{fields.number("id")};
+    }
     if (type == "tool_result") {
         return tool_result_message{fields.number("tool_call"), std::move(fields.value("value")),
                                    to_attachments(fields, frame)};

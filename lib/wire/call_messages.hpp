@@ -58,6 +58,10 @@ struct call_message {
 struct cancel_message {
     std::uint64_t id = 0;
 };
+/// The call is wanted back if it has not begun.
+struct recall_message {
+    std::uint64_t id = 0;
+};
 struct credit_message {
     std::uint64_t id = 0;
     stream_credit more;
@@ -78,8 +82,9 @@ struct ping_message {
     std::uint64_t sequence = 0;
 };
 struct shutdown_message {};
-using host_message = std::variant<welcome_message, call_message, cancel_message, credit_message,
-                                  tool_result_message, tool_error_message, ping_message, shutdown_message>;
+using host_message =
+    std::variant<welcome_message, call_message, cancel_message, recall_message, credit_message,
+                 tool_result_message, tool_error_message, ping_message, shutdown_message>;
 
 /// Turns frames of one channel into typed messages, in a worker. Throws protocol_violation for anything but a
 /// message of the protocol. Ignores unknown members.

@@ -355,6 +355,10 @@ void append_cancel(std::string& out, std::uint64_t id) {
     append_message(out, R"({"type":"cancel","id":)" + std::to_string(id) + "}");
 }
 
+void append_recall(std::string& out, std::uint64_t id) {
+    append_message(out, R"({"type":"recall","id":)" + std::to_string(id) + "}");
+}
+
 void append_credit(std::string& out, std::uint64_t id, stream_credit more) {
     std::string json = R"({"type":"credit","id":)" + std::to_string(id) + R"(,"credit":)";
     append_credit_facts(json, more);

@@ -102,6 +102,7 @@ encoded_frame encode_tool_error(std::uint64_t tool_call, const tool_failure& fai
 void append_frame(send_buffer& out, const encoded_frame& frame);
 
 void append_cancel(std::string& out, std::uint64_t id);
+void append_recall(std::string& out, std::uint64_t id);
 void append_credit(std::string& out, std::uint64_t id, stream_credit more);
 void append_ping(std::string& out, std::uint64_t sequence);
 void append_shutdown(std::string& out, duration grace);

@@ -28,6 +28,14 @@ using namespace std::string_view_literals;
 
 using members = message_members;
 
+bool flag_or(const members& fields, std::string_view key, bool otherwise) {
+    const auto* const found = fields.find(key);
+    if (found != nullptr && !found->is_bool()) {
+        fields.refuse(key, "is neither true nor false");
+    }
+    return found != nullptr ? found->get_bool() : otherwise;
+}
+
 /// Reads for each command {"most": calls, "wait_ms": milliseconds}.
 batch_commands to_batches(const members& fields, const boost::json::value& value) {
     if (!value.is_object()) {
@@ -73,12 +81,8 @@ hello_message to_hello(const members& fields) {
     if (hello.health_check.size() > longest_name) {
         fields.refuse("health_check", "is too long a name");
     }
-    if (const auto* own = fields.find("own_health_check")) {
-        if (!own->is_bool()) {
-            fields.refuse("own_health_check", "is neither true nor false");
-        }
-        hello.own_health_check = own->get_bool();
-    }
+    hello.own_health_check = flag_or(fields, "own_health_check", true);
+    hello.recall = flag_or(fields, "recall", false);
     if (fields.find("stack_signal") != nullptr) {
         const auto number = fields.number("stack_signal");
         if (number != SIGUSR1 && number != SIGUSR2) { // the worker must not choose an arbitrary signal
@@ -316,8 +320,9 @@ worker_message worker_message_decoder::to_message(std::vector<json_field>& read,
                                                   const frame_view& frame) const {
     const members any(read, "?");
     const auto type = any.to_view("type", any.value("type"));
-    static constexpr std::array<std::string_view, 10> known{"result",    "chunk", "pong", "error", "progress",
-                                                            "tool_call", "event", "log",  "ready", "hello"};
+    static constexpr std::array<std::string_view, 11> known{"result",   "chunk",     "pong",     "error",
+                                                            "progress", "tool_call", "recalled", "event",
+                                                            "log",      "ready",     "hello"};
     if (std::find(known.begin(), known.end(), type) == known.end()) {
         throw protocol_violation("a worker may not send a message of that type");
     }
@@ -341,6 +346,9 @@ worker_message worker_message_decoder::to_message(std::vector<json_field>& read,
     }
     if (type == "error") {
         return to_error(fields);
+    }
+    if (type == "recalled") {
+        return recalled_message{fields.number("id")};
     }
     if (type == "progress") {
         return to_progress(fields);

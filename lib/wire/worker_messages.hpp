@@ -60,6 +60,7 @@ struct hello_message {
     bool own_health_check = true; ///< the command checks more than whether the worker answers
     int stack_signal = 0;         ///< the signal that prints the stacks to stderr; 0 = none
     std::string loop;             ///< what receives its calls, such as "c"; empty if unknown
+    bool recall = false;          ///< it gives back calls that it has not begun
     batch_commands batches;       ///< the commands that run many calls at once
     std::uint64_t slots = 0;      ///< calls that an engine serves at once; 0 = it has no engine
 };
@@ -95,6 +96,10 @@ struct tool_call_message {
     std::vector<blob> attachments;
     std::string parent_span; ///< the span around the tool call, in the call's trace; empty if unknown
 };
+/// A recalled call has not begun, and will not begin.
+struct recalled_message {
+    std::uint64_t id = 0;
+};
 struct pong_message {
     std::uint64_t sequence = 0;
     std::uint64_t in_flight = 0;
@@ -127,7 +132,7 @@ struct log_message {
 };
 using worker_message =
     std::variant<hello_message, ready_message, result_message, chunk_message, error_message, progress_message,
-                 tool_call_message, pong_message, event_message, log_message>;
+                 tool_call_message, recalled_message, pong_message, event_message, log_message>;
 
 /// Limits for unasked messages and tool calls.
 struct message_limits {

@@ -82,6 +82,13 @@ void answer_intake::handle(tool_call_message& message) {
     calls_.begin_tool(caller, message);
 }
 
+void answer_intake::handle(recalled_message& message) {
+    const auto now = core_.context.now();
+    const auto recalled = calls_.take_recalled(message.id, now);
+    answers_.on_recalled(core_.self, *recalled, now);
+    drain_.follow_answer();
+}
+
 void answer_intake::end_private() {
     watch_begun_in_vain();
     drain_.show_suspended();
@@ -98,12 +105,13 @@ void answer_intake::count_answer() {
 /// An answer, also of a private call, may let the worker begin a pipelined call that its caller has
 /// abandoned.
 void answer_intake::watch_begun_in_vain() {
-    auto* const begun = calls_.just_begun();
-    const bool is_in_vain = begun != nullptr && begun->state == call_state::abandoned && !begun->is_private &&
-                            calls_.is_place_deserted(*begun);
-    if (is_in_vain && begun->heap_place == deadline_node::outside) {
-        answers_.on_begun_in_vain(*begun);
-    }
+    calls_.for_each_just_begun([this](call& each) {
+        const bool is_in_vain = each.state == call_state::abandoned && !each.is_private &&
+                                each.heap_place == deadline_node::outside;
+        if (is_in_vain && calls_.is_place_deserted(each)) {
+            answers_.on_begun_in_vain(each);
+        }
+    });
 }
 
 } // namespace skep

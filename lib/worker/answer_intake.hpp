@@ -22,6 +22,7 @@ public:
     void handle(error_message& error);
     void handle(progress_message& message);
     void handle(tool_call_message& message);
+    void handle(recalled_message& message);
 
 private:
     void end_private();

@@ -8,14 +8,17 @@
 #include <boost/circular_buffer.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace skep {
 
 /// The calls sent to a worker and not yet answered, in the order sent. A call, or the calls of a batch
 /// together, takes one place: the worker begins places in the order sent, runs at most capacity() at a time,
-/// and answers all calls of a place before it begins the next. Calls beyond the capacity are pipelined.
+/// and answers all calls of a place before it begins the next. Calls beyond the capacity are pipelined, and
+/// may be recalled: the worker gives a recalled call back, or has begun the call.
 class call_table {
 public:
     struct entry {
@@ -68,6 +71,7 @@ public:
         make_room();
         sent_call.place_id = is_beside_last ? entries_.back().sent->place_id : next_id_;
         entries_.push_back({next_id_++, call_ptr(&sent_call), begin});
+        ++paces_[sent_call.expected_pace];
         if (!is_beside_last) {
             ++taken_;
             unused_ -= sent_call.is_leased() ? 1 : 0;
@@ -100,7 +104,7 @@ public:
         } else {
             entries_.erase(place);
         }
-        free_place(*sent, frees_place);
+        forget(*sent, frees_place);
         return sent;
     }
 
@@ -109,25 +113,85 @@ public:
         const bool frees_place = is_alone_in_place(entries_.end() - 1);
         auto last = std::move(entries_.back());
         entries_.pop_back();
-        free_place(*last.sent, frees_place);
+        forget(*last.sent, frees_place);
         return last;
     }
 
-    /// Returns the number of calls that the worker can have begun. O(the calls in its places) with batches,
-    /// else O(1).
+    /// Returns the number of calls, from the first on, that the worker can have begun. The worker may have
+    /// skipped a recalled call, which then takes no place. O(1) without recalled calls and batches.
     std::size_t begun() const noexcept {
-        return static_cast<std::size_t>(end_of_places(capacity_) - entries_.begin());
+        if (recalled_ == 0 && !has_batch()) {
+            return std::min(size(), capacity_);
+        }
+        auto places = capacity_;
+        std::uint64_t last_place = 0;
+        std::size_t count = 0;
+        for (; count < size(); ++count) {
+            const auto& each = *at(count)->sent;
+            if (each.place_id == last_place) {
+                continue;
+            }
+            if (places == 0) {
+                break;
+            }
+            places -= each.is_recalled ? 0 : 1;
+            last_place = each.place_id;
+        }
+        return count;
+    }
+
+    /// Returns true if the first calls, so many, share a place.
+    bool is_one_place(std::size_t calls) const noexcept {
+        return calls > 0 && at(0)->sent->place_id == at(calls - 1)->sent->place_id;
     }
 
     /// Returns true if the worker cannot have begun the call yet.
     bool is_pipelined(const call& sent_call) const noexcept {
-        return load() > capacity_ && sent_call.id >= end_of_places(capacity_)->id;
+        const auto first = begun();
+        return first < size() && sent_call.id >= at(first)->id;
     }
 
-    /// Returns the last call in the place that the worker may have begun after its last answer, or null if
-    /// the answer let no call begin.
-    call* just_begun() const noexcept {
-        return is_full() ? (end_of_places(capacity_) - 1)->sent.get() : nullptr;
+    /// Calls `act` for the calls that the worker may have begun after its last answer, and perhaps for calls
+    /// begun before.
+    template <class Act>
+    void for_each_just_begun(Act&& act) const {
+        if (recalled_ > 0) {
+            std::for_each(at(0), at(begun()), [&](const auto& each) { act(*each.sent); });
+        } else if (is_full()) {
+            for_each_in_place(last_begun(), act);
+        }
+    }
+
+    /// Returns the call that the worker can have begun last. Precondition: the table is not empty.
+    const call& last_begun() const noexcept { return *at(begun() - 1)->sent; }
+
+    /// Calls `act` for the calls that the worker cannot have begun, last sent first. `act` may recall its
+    /// call.
+    template <class Act>
+    void for_each_pipelined(Act&& act) {
+        const auto first = begun();
+        for (auto index = size(); index > first; --index) {
+            act(*at(index - 1)->sent);
+        }
+    }
+
+    void recall(call& pipelined_call) noexcept {
+        pipelined_call.is_recalled = true;
+        ++recalled_;
+    }
+    bool is_any_recalled() const noexcept { return recalled_ > 0; }
+
+    /// Returns the slowest pace among the calls.
+    pace slowest() const noexcept {
+        return paces_[pace::slow] > 0 ? pace::slow : paces_[pace::brisk] > 0 ? pace::brisk : pace::fast;
+    }
+
+    /// The calls that the worker can have begun take longer than expected.
+    void slow_down() noexcept {
+        std::for_each(at(0), at(begun()), [this](const auto& each) {
+            --paces_[std::exchange(each.sent->expected_pace, pace::slow)];
+            ++paces_[pace::slow];
+        });
     }
 
     /// Calls `act` for at most `most` calls, in the order sent.
@@ -157,14 +221,14 @@ public:
     /// Returns true if no caller waits for a call that the worker can have begun, unless an answer is in
     /// flight.
     bool is_drained() const noexcept {
-        return std::all_of(entries_.begin(), end_of_places(capacity_),
+        return std::all_of(entries_.begin(), at(begun()),
                            [](const entry& each) { return is_given_up(*each.sent); });
     }
 
     /// Returns true if the worker can have begun a private call, unknown to the pool.
     bool is_at_private() const noexcept {
-        return std::any_of(entries_.begin(), end_of_places(capacity_),
-                           [](const entry& each) { return each.sent->is_private; });
+        return std::any_of(entries_.begin(), at(begun()),
+                           [](const auto& each) { return each.sent->is_private; });
     }
 
     /// Returns true if no caller waits for any of the calls.
@@ -175,6 +239,20 @@ public:
 
 private:
     using const_iterator = boost::circular_buffer<entry>::const_iterator;
+
+    struct counts_by_pace {
+        std::size_t& operator[](pace index) noexcept { return counts[static_cast<std::size_t>(index)]; }
+        std::size_t operator[](pace index) const noexcept { return counts[static_cast<std::size_t>(index)]; }
+
+        std::array<std::size_t, 3> counts{};
+    };
+
+    void forget(const call& removed_call, bool frees_place) noexcept {
+        --paces_[removed_call.expected_pace];
+        recalled_ -= removed_call.is_recalled ? 1 : 0;
+        taken_ -= frees_place ? 1 : 0;
+        unused_ += frees_place && removed_call.is_leased() ? 1 : 0;
+    }
 
     /// Returns true if the call is private or its caller has abandoned the call.
     static bool is_given_up(const call& each) noexcept {
@@ -187,23 +265,6 @@ private:
             std::lower_bound(entries_.begin(), entries_.end(), id,
                              [](const entry& each, std::uint64_t wanted_id) { return each.id < wanted_id; });
         return found != entries_.end() && (or_next || found->id == id) ? found : entries_.end();
-    }
-
-    /// Returns the end of the calls in the first `count` places.
-    const_iterator end_of_places(std::size_t count) const noexcept {
-        if (load() <= count) {
-            return entries_.end();
-        }
-        if (!has_batch()) {
-            return at(count);
-        }
-        auto each = entries_.begin();
-        for (; count > 0; --count) {
-            const auto place = each->sent->place_id;
-            each = std::find_if(each, entries_.end(),
-                                [&](const entry& other) { return other.sent->place_id != place; });
-        }
-        return each;
     }
 
     bool has_batch() const noexcept { return load() < size(); }
@@ -220,11 +281,6 @@ private:
         return !has_earlier && !has_later;
     }
 
-    void free_place(const call& removed_call, bool frees_place) noexcept {
-        taken_ -= frees_place ? 1 : 0;
-        unused_ += frees_place && removed_call.is_leased() ? 1 : 0;
-    }
-
     const_iterator at(std::size_t index) const noexcept {
         return entries_.begin() + static_cast<std::ptrdiff_t>(index);
     }
@@ -235,6 +291,8 @@ private:
     std::size_t capacity_ = 0;
     std::size_t reserved_ = 0; ///< places
     std::size_t unused_ = 0;   ///< reserved places without a call
+    std::size_t recalled_ = 0; ///< calls
+    counts_by_pace paces_;     ///< calls
 };
 
 } // namespace skep

@@ -3,6 +3,7 @@
 
 #include "worker/worker_calls.hpp"
 
+#include "policy/batching.hpp"
 #include "wire/host_messages.hpp"
 #include "wire/protocol_violation.hpp"
 #include "worker/worker.hpp"
@@ -42,6 +43,7 @@ worker_calls::worker_calls(worker_core& core)
 
 /// An engine has as many places as it has slots: a lower capacity would leave it idle without a word.
 std::size_t worker_calls::open(hello_message& hello) {
+    gives_back_ = hello.recall && core_.link->has_control();
     set_capacity(hello.slots > 0 ? hello.slots : std::min(core_.config.capacity, hello.capacity));
     batches_ = std::move(hello.batches);
     for (auto& [command, limits] : batches_) {
@@ -105,6 +107,8 @@ void worker_calls::send(std::span<call* const> batch, time_point now) {
     for (auto* const next : batch) {
         next->id = next_id();
         next->batch_size = static_cast<std::uint32_t>(batch.size());
+        next->is_recalled = false;
+        next->begun = waits ? time_point::max() : now;
         add(*next, begin, next != batch.front()); // a batch begins when its last frame has come
     }
     auto& first = *batch.front();
@@ -139,6 +143,45 @@ void worker_calls::cancel(const call& abandoned_call) {
 void worker_calls::grant(const call& stream, stream_credit more) {
     append_credit(core_.link->control().outbox().text(), stream.id, more);
     core_.link->control().flush();
+}
+
+/// Returns the number of calls that may be pipelined. With the setting `automatic`, only a worker that gives
+/// calls back gets calls ahead. While a call is recalled, the running calls are unknown.
+std::size_t worker_calls::most_ahead() const noexcept {
+    if (core_.config.pipeline_depth) {
+        return *core_.config.pipeline_depth;
+    }
+    const auto most = gives_back_ && !is_any_recalled() ? skep::most_ahead(slowest()) : 0;
+    return most == 0 || is_late(core_.context.now()) ? 0 : most;
+}
+
+bool worker_calls::recall_if_late(time_point now) {
+    if (load() <= capacity()) {
+        return false;
+    }
+    if (is_late(now)) {
+        slow_down();
+        recall();
+    }
+    return true;
+}
+
+/// A session's call stays in the order of its session, and a lease's call in its place. An abandoned call is
+/// cancelled already.
+void worker_calls::recall() {
+    if (!gives_back_ || core_.config.pipeline_depth) {
+        return;
+    }
+    auto& control = core_.link->control();
+    for_each_pipelined([&](call& each) {
+        const bool is_movable =
+            each.state == call_state::running && !each.is_private && !each.has_session() && !each.is_leased();
+        if (is_movable && !each.is_recalled) {
+            append_recall(control.outbox().text(), each.id);
+            call_table::recall(each);
+        }
+    });
+    control.flush();
 }
 
 std::string worker_calls::correlation_id_of(const call& sent_call) const {
@@ -217,9 +260,18 @@ call_ptr worker_calls::take_answered(std::uint64_t id, time_point now) {
     if (!answered) {
         throw protocol_violation("an answer to call " + std::to_string(id) + ", which it does not have");
     }
+    for_each_just_begun([now](call& each) { each.begun = std::min(each.begun, now); });
     follow_load(now, answered.get());
     tools_.drop(*answered);
     return answered;
+}
+
+call_ptr worker_calls::take_recalled(std::uint64_t id, time_point now) {
+    const auto* const recalled = find(id);
+    if (recalled == nullptr || !recalled->is_recalled) {
+        throw protocol_violation("it gives back call " + std::to_string(id) + ", which was not recalled");
+    }
+    return take_answered(id, now);
 }
 
 void worker_calls::begin_tool(const call_ptr& caller, tool_call_message& message) {
@@ -236,9 +288,8 @@ void worker_calls::lose() {
         core_.link->data().stop_sending(); // calls returned as unsent must not be sent later
     }
     record_lost(may_have_begun);
-    const bool is_one_place =
-        may_have_begun > 0 && (load() == 1 || (is_heard_out && capacity() == 1)) && is_end_by_call();
-    loss_ = {may_have_begun, is_one_place && may_have_begun == 1, is_one_place && may_have_begun > 1};
+    const bool is_by_place = is_one_place(may_have_begun) && is_end_by_call();
+    loss_ = {may_have_begun, is_by_place && may_have_begun == 1, is_by_place && may_have_begun > 1};
     core_.announce(calls_lost{});
 }
 

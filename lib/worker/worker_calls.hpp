@@ -52,8 +52,15 @@ public:
 
     /// Returns true if the worker is at capacity, but accepts a call to begin as soon as possible.
     bool accepts_pipelined_call() const noexcept {
-        return is_open() && reserved() == 0 && is_full() && load() < capacity() + core_.config.pipeline_depth;
+        return is_open() && reserved() == 0 && is_full() && load() < capacity() + most_ahead();
     }
+
+    /// Recalls the pipelined calls if the running calls take longer than pipelining::patience. Returns true
+    /// if calls are pipelined.
+    bool recall_if_late(time_point now);
+
+    /// Recalls the pipelined calls, if the worker gives calls back.
+    void recall();
 
     // Places kept by leases.
     void reserve(std::size_t places) noexcept;
@@ -144,9 +151,20 @@ private:
     /// Takes the call that an answer belongs to, also an abandoned call. Throws protocol_violation if the
     /// call does not exist.
     call_ptr take_answered(std::uint64_t id, time_point now);
+
+    /// Takes a recalled call that the worker gives back. Throws protocol_violation if there is no such call.
+    call_ptr take_recalled(std::uint64_t id, time_point now);
     void begin_tool(const call_ptr& caller, tool_call_message& message);
 
     tool_runner& tools() noexcept { return tools_; }
+
+    std::size_t most_ahead() const noexcept;
+
+    /// Returns true if the running calls take longer than a call may lie behind them.
+    bool is_late(time_point now) const noexcept {
+        const auto& newest = last_begun();
+        return now - newest.begun >= pipelining::patience_with(newest.batch_size);
+    }
 
     /// Ends all calls without an answer.
     void lose();
@@ -158,6 +176,7 @@ private:
     std::string correlation_; ///< the prefix of generated ids
     batch_commands batches_;
     tool_runner tools_;
+    bool gives_back_ = false; ///< calls that it has not begun
     std::uint64_t completed_ = 0;
     std::uint64_t errors_ = 0;
     std::uint64_t failed_place_ = 0; ///< place of the last call that failed

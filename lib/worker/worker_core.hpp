@@ -24,6 +24,9 @@ public:
     virtual void on_result(worker& sender, call& answered_call, result_message& answer, time_point now) = 0;
     virtual void on_remote_error(worker& sender, call& answered_call, error_message& answer) = 0;
 
+    /// The worker has not begun the recalled call, and gives it back.
+    virtual void on_recalled(worker& sender, call& recalled_call, time_point now) = 0;
+
     /// Handles a chunk of a running stream.
     virtual void on_chunk(call& receiver, chunk_message& piece) = 0;
 

@@ -133,13 +133,14 @@ def serial(with_):
 
 
 def throughput(with_):
-    """Two Python workers, 16 calls in flight. The counterparts pipeline calls to their workers, as skep does with a
-    pipeline_depth of 1; without, a worker waits for its next call while its answer is on the way. Poolboy gives a port to
-    one caller at a time; workerpool sends one call at a time to each of its processes, which run JavaScript."""
+    """Two Python workers, 16 calls in flight. The counterparts pipeline calls to their workers, as skep does by default,
+    and with a pipeline_depth of 1; with 0, a worker waits for its next call while its answer is on the way. Poolboy gives
+    a port to one caller at a time; workerpool sends one call at a time to each of its processes, which run JavaScript."""
     load = ("workers=2", "callers=16", with_.span(0.6))
     sides = {
+        "automatic": with_.skep("throughput", *PYTHON_WORKER, *load),
         "pipelined": with_.skep("throughput", *PYTHON_WORKER, *load, "pipeline=1"),
-        "skep": with_.skep("throughput", *PYTHON_WORKER, *load),
+        "skep": with_.skep("throughput", *PYTHON_WORKER, *load, "pipeline=0"),
         "pool": counterpart("multiprocessing-throughput", *load),
         "executor": counterpart("executor-throughput", *load),
     }
@@ -150,7 +151,10 @@ def throughput(with_):
         ("ProcessPoolExecutor", "executor", "calls_per_s"),
         *((name, name, "calls_per_s") for name in optional),
     ]
+    with_depth_1 = [("pipeline_depth 1", "pipelined", "calls_per_s")]
     figures = [
+        Figure("throughput: by default", "calls/s", "automatic", "calls_per_s", [*with_depth_1, *others]),
+        Figure("throughput: host CPU, by default", "us", "automatic", "cpu_us"),
         Figure("throughput: pipeline_depth 1", "calls/s", "pipelined", "calls_per_s", others),
         Figure("throughput: host CPU, pipeline_depth 1", "us", "pipelined", "cpu_us"),
         Figure("throughput: pipeline_depth 0", "calls/s", "skep", "calls_per_s", others),

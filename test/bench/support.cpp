@@ -144,7 +144,9 @@ pool_config make_config(const arguments& args) {
     config.schedule = schedule_named(args.text("schedule", "least_loaded"));
     config.workers = args.number("workers", 1);
     config.min_ready = *config.workers;
-    config.pipeline_depth = args.number("pipeline", 0);
+    if (!args.text("pipeline", "").empty()) {
+        config.pipeline_depth = args.number("pipeline", 0);
+    }
     config.threads_per_worker = args.number("worker_threads", 1);
     config.wait = args.text("wait", "adaptive") == "block" ? wait_mode::block : wait_mode::adaptive;
     config.queue.timeout = duration::zero();

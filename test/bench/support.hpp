@@ -65,8 +65,8 @@ double context_switches();
 double resident_bytes();
 
 /// A pool of SDK workers, or of the C++ echo worker if one is given: worker=PATH, or script=PATH and
-/// python=PROGRAM; workers=N, capacity=N, worker_threads=N and pipeline=N if other than 1, 1, 1 and 0;
-/// wait=block.
+/// python=PROGRAM; workers=N, capacity=N and worker_threads=N if other than 1; pipeline=N if not
+/// automatic; wait=block.
 pool_config make_config(const arguments& args);
 
 } // namespace skep::bench

@@ -32,7 +32,7 @@ GOOD = [
     ("hello", TO_HOST, "data", HELLO, []),
     ("hello_full", TO_HOST, "data", {
         **HELLO, "sdk": "mine/1.0", "capacity": 4, "control": True, "commands": ["add", "gr\u00fc\u00dfen"],
-        "health_check": "skep.health_check", "own_health_check": False, "stack_signal": 12}, []),
+        "health_check": "skep.health_check", "own_health_check": False, "stack_signal": 12, "recall": True}, []),
     ("welcome", TO_WORKER, "control", {
         "type": "welcome", "worker": "default/0#1", "pool": "default",
         "heartbeat": {"enabled": True, "interval_ms": 2000, "timeout_ms": 10000},
@@ -66,12 +66,14 @@ GOOD = [
         "type": "skep.UnknownTool", "message": "there is no tool 'lookup'"}}, []),
     ("ping", TO_WORKER, "control", {"type": "ping", "seq": 7}, []),
     ("pong", TO_HOST, "control", {"type": "pong", "seq": 7, "in_flight": 1, "completed": 12}, []),
+    ("recalled", TO_HOST, "control", {"type": "recalled", "id": 4}, []),
     ("event", TO_HOST, "control", {"type": "event", "name": "model.loaded", "measurements": {"duration_ms": 812.5},
                                    "metadata": {"model": "small"}, "correlation_id": "4bf92f35", "dropped": 2}, []),
     ("event_bare", TO_HOST, "control", {"type": "event", "name": "x"}, []),
     ("log", TO_HOST, "control", {"type": "log", "level": "warning", "logger": "model", "text": "a weight is missing",
                                  "correlation_id": "4bf92f35"}, []),
     ("cancel", TO_WORKER, "control", {"type": "cancel", "id": 4}, []),
+    ("recall", TO_WORKER, "control", {"type": "recall", "id": 4}, []),
     ("shutdown", TO_WORKER, "control", {"type": "shutdown", "grace_ms": 5000}, []),
 ]  # fmt: skip
 
@@ -140,6 +142,7 @@ BAD = [
     ("bad_hello_commands", TO_HOST, "data", "message", "commands are texts", bad(HELLO, commands=["add", 1])),
     ("bad_hello_health_check", TO_HOST, "data", "message", "a name takes at most 256 bytes", bad(HELLO, health_check="x" * 257)),
     ("bad_hello_stack_signal", TO_HOST, "data", "message", "the signal for stacks is 10 or 12", bad(HELLO, stack_signal=9)),
+    ("bad_hello_recall", TO_HOST, "data", "message", "recall is true or false", bad(HELLO, recall=1)),
     ("bad_result_id", TO_HOST, "data", "message", "a result has an id", bad(RESULT, id=None)),
     ("bad_result_id_negative", TO_HOST, "data", "message", "an id is a number from 1 on", bad(RESULT, id=-1)),
     ("bad_result_id_text", TO_HOST, "data", "message", "an id is a number", bad(RESULT, id="1")),
@@ -151,6 +154,7 @@ BAD = [
     ("bad_error_type_empty", TO_HOST, "data", "message", "an error names a type", bad({"type": "error", "id": 1, "error": {**ERROR, "type": ""}})),
     ("bad_pong", TO_HOST, "control", "message", "a pong has counts", bad(PONG, in_flight=None)),
     ("bad_pong_seq", TO_HOST, "control", "message", "a pong has the number of its ping", bad(PONG, seq=1.5)),
+    ("bad_recalled", TO_HOST, "control", "message", "a recalled names a call", text_frame('{"type":"recalled"}')),
     ("bad_event", TO_HOST, "control", "message", "an event has a name", bad(EVENT, name=None)),
     ("bad_event_measurement", TO_HOST, "control", "message", "measurements are numbers", bad(EVENT, measurements={"a": "1"})),
     ("bad_event_metadata", TO_HOST, "control", "message", "metadata are an object", bad(EVENT, metadata=[1])),
@@ -187,6 +191,7 @@ BAD = [
     ("bad_host_type", TO_WORKER, "control", "message", "a message is of a known type", text_frame('{"type":"moon"}')),
     ("bad_ping", TO_WORKER, "control", "message", "a ping has a number", text_frame('{"type":"ping"}')),
     ("bad_cancel", TO_WORKER, "control", "message", "a cancel names a call", text_frame('{"type":"cancel"}')),
+    ("bad_recall", TO_WORKER, "control", "message", "a recall names a call", text_frame('{"type":"recall","id":"4"}')),
     ("bad_credit", TO_WORKER, "control", "message", "credit is not negative",
      text_frame('{"type":"credit","id":1,"credit":{"chunks":-1,"bytes":0}}')),
     ("bad_tool_result", TO_WORKER, "control", "message", "an answer says to which tool call", text_frame('{"type":"tool_result","value":1}')),

@@ -201,6 +201,12 @@ def cancel(value=0):
         return random_value(dice)
 
 
+def recall(value=0):
+    """Has a call near it recalled."""
+    dice, worker = dice_and_worker()
+    return worker.profile.recall(skep.current().id + dice.randrange(-1, 4))
+
+
 def terminate(value=0):
     note("terminate", value)
     dice, _ = dice_and_worker()
@@ -224,7 +230,7 @@ def odd(value=0):
     return dice_and_worker()[0].choice(ODD)()
 
 
-COMMANDS = commands_of(give, echo, keywords, fail, report, cancel, terminate, stop, odd, native=functools.partial(sorted, [3, 1, 2]))
+COMMANDS = commands_of(give, echo, keywords, fail, report, cancel, recall, terminate, stop, odd, native=functools.partial(sorted, [3, 1, 2]))
 # Most calls are plain ones.
 NAMES = [*(["give", "echo", "keywords"] * 8), *COMMANDS, "fail", "cancel", "skep.health_check", "unknown"]
 

@@ -32,6 +32,7 @@ class Handshake(HostCase):
                 "sdk": "python/0.1.0",
                 "capacity": 1,
                 "control": True,
+                "recall": True,
                 "commands": ["echo"],
                 "health_check": "skep.health_check",
                 "own_health_check": False,

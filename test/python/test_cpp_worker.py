@@ -28,6 +28,7 @@ class CallsTest(CppWorkerCase):
         self.assertEqual((hello["capacity"], hello["control"], hello["pid"]), (3, True, host.process.pid))
         self.assertEqual(hello["health_check"], "skep.health_check")
         self.assertIs(hello["own_health_check"], False)
+        self.assertIs(hello["recall"], True)
         self.assertIn("add", hello["commands"])
 
     def test_a_correlation_id_is_made_of_the_welcome(self):
@@ -86,6 +87,63 @@ class CallsTest(CppWorkerCase):
         second = host.send_call("slow", {"ms": 100_000})
         reply = host.receive()
         self.assertEqual((reply["id"], reply["error"]["type"]), (second, "skep.Cancelled"))
+
+
+class RecallTest(CppWorkerCase):
+    def recall(self, host, call):
+        host.tell({"type": "recall", "id": call})
+        host.tell({"type": "ping", "seq": 1})
+        message = host.receive(host.control)
+        is_given_back = message == {"type": "recalled", "id": call}
+        if is_given_back:
+            message = host.receive(host.control)
+        self.assertEqual(message["type"], "pong")
+        return is_given_back
+
+    def test_a_call_that_has_not_begun_is_given_back(self):
+        for blocks in (False, True):  # the strand
+            with self.subTest(blocks=blocks):
+                host = self.start_program()
+                running = host.send_call("block" if blocks else "slow", {"ms": 300})
+                host.until_busy()
+                recalled = host.send_call("facts")
+                last = host.send_call("facts")
+                self.assertFalse(self.recall(host, running))
+                self.assertTrue(self.recall(host, recalled))
+                self.assertEqual([host.receive()["id"] for _ in range(2)], [running, last])
+                self.assertFalse(self.recall(host, last))
+                self.assertEqual(host.ping()["completed"], 2)
+
+    def test_a_recall_may_arrive_before_its_call(self):
+        host = self.start_program()
+        self.assertTrue(self.recall(host, 1))
+        host.send_call("facts")
+        self.assertEqual(host.call("facts")["id"], 2)
+
+    def test_one_recalled_and_cancelled_is_dropped(self):
+        host = self.start_program()
+        running = host.send_call("slow", {"ms": 300})
+        host.until_busy()
+        waiting = host.send_call("facts")
+        coming = waiting + 1
+        for call in (waiting, coming):
+            self.assertTrue(self.recall(host, call))
+            host.cancel(call)
+        host.send_call("facts")
+        self.assertEqual(host.receive()["id"], running)
+        self.assertEqual(host.call("facts")["id"], coming + 1)
+
+    def test_each_of_many_is_given_back_or_answered(self):
+        host = self.start_program("capacity=2")
+        for _ in range(100):
+            sent = [host.send_call("facts") for _ in range(8)]
+            returned = {call for call in sent[::-2] if self.recall(host, call)}
+            answered = {host.receive()["id"] for _ in range(len(sent) - len(returned))}
+            self.assertEqual(sorted(answered | returned), sent)
+
+    def test_the_hello_does_not_offer_it_over_stdio(self):
+        host = self.start_program(ready=False, stdio=True)
+        self.assertNotIn("recall", host.receive())
 
 
 class StreamsTest(CppWorkerCase):

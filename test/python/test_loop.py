@@ -49,6 +49,12 @@ def cancelled():
     return "goes on"
 
 
+def recall(ids):
+    """Returns whether each call was given back, of calls before, of this and of later ones."""
+    call = skep.current()
+    return [call.host.worker.profile.recall(call.id + each) for each in ids]
+
+
 def unwinding():
     """Returns in spite of SIGTERM."""
     try:
@@ -68,7 +74,7 @@ def keep():
     return OrderedDict(a=1)
 
 
-COMMANDS = commands_of(echo, who, slots, fail, any_of, numbers, cancelled, unwinding, report, keep)
+COMMANDS = commands_of(echo, who, slots, fail, any_of, numbers, cancelled, recall, unwinding, report, keep)
 
 
 def calls(*messages):
@@ -125,6 +131,12 @@ class Sides(unittest.TestCase):
     def test_interrupts(self):
         self.check_same(calls(("cancelled", {}), ("echo", {"value": 1})))
         self.check_same(calls(("unwinding", {}), ("echo", {"value": 1})))
+
+    def test_recalls(self):
+        for ids in ([0], [1], [2, 1], [-1, 2, 9]):
+            echoes = [("echo", {"value": n}) for n in range(3)]
+            self.check_same(calls(echoes[0], ("recall", {"ids": ids}), *echoes, ("fail", {"kind": "error"})))
+        self.check_same(calls(("recall", {"ids": [1, 2, 3]}), ("numbers", {}), ("nothing", {}), ("cancelled", {}), ("who", {})))
 
     def test_progress(self):
         self.check_same(calls(("report", {}), ("report", {})))

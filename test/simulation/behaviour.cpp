@@ -65,6 +65,7 @@ behaviour draw_behaviour(dice& chance, const climate& weather, const pool_config
     drawn.resident = weather.fresh_bytes;
     drawn.growth = drawn.what == flaw::grows ? weather.growth : 0;
     draw_end(drawn, chance, weather, config);
+    drawn.gives_back = weather.recalling > 0 && chance.chance(weather.recalling);
     return drawn;
 }
 

@@ -22,7 +22,9 @@ struct climate {
     double deaf_to_cancel = 0;
     duration shortest_call{}; ///< what a call takes, as a rule
     duration longest_call{};
-    double slow_calls = 0;   ///< share of those that take ten times as long
+    double slow_calls = 0;   ///< share of those that take longer
+    int slowness = 10;       ///< so many times as long
+    double recalling = 0;    ///< share of workers that give calls back
     double stuck_calls = 0;  ///< share of those that never end
     duration latency{};      ///< of bytes, at most
     double stubborn = 0;     ///< share of workers that do not end when told to
@@ -100,6 +102,7 @@ struct behaviour {
     duration term_time{}; ///< from SIGTERM to its end
     duration kill_time{}; ///< from SIGKILL to its end; more than stop.reap_timeout: it is lost
     bool ignores_cancel = false;
+    bool gives_back = false; ///< calls that it has not begun
     bool has_probe = false;
     bool own_probe = false;
     int stack_signal = 0;

@@ -38,6 +38,7 @@ struct visit {
     bool in_doubt = false;              ///< the pool may not have listened any more when the answer arrived
     bool owed = false;                  ///< its caller still waited when the answer arrived
     bool dropped = false;               ///< it was skipped or broken off before it could answer
+    bool returned = false;              ///< given back, when nobody waited for it any more
     std::size_t chunks_delivered = 0;   ///< that the pool had read
     std::size_t progress_made = 0;      ///< reports
     std::size_t progress_delivered = 0; ///< of them the pool had read
@@ -87,8 +88,9 @@ struct call_record {
     bool succeeded = false;
     const sim_worker* replied = nullptr; ///< whose reply it got
     errc code{};
-    bool was_denied = false; ///< a retry, as the budget was spent
-    std::vector<visit> visits;
+    bool was_denied = false;                 ///< a retry, as the budget was spent
+    std::vector<visit> visits;               ///< without those that ended with its return
+    const sim_worker* returned_by = nullptr; ///< the last worker that gave it back before it was begun
     boost::asio::cancellation_signal cancel;
 
     bool is_open() const noexcept { return begun && !completed; }

@@ -6,6 +6,7 @@
 #include "simulation/oracle.hpp"
 
 #include "core/pool_size.hpp"
+#include "policy/pipelining.hpp"
 #include "policy/remote_error.hpp"
 
 #include <algorithm>
@@ -140,7 +141,7 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
         }
         return nullptr;
     }
-    const auto allowed = to.capacity() + config_.pipeline_depth;
+    const auto allowed = to.capacity() + most_ahead(to);
     if (to.load() > allowed) {
         wrong(to.name() + " has " + std::to_string(to.load()) + " calls, but may have " +
               std::to_string(allowed));
@@ -168,6 +169,9 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
     }
     if (call.outer != nullptr && to.load() > to.capacity()) {
         wrong(about(call) + " was pipelined, though a call waits for it");
+    }
+    if (!config_.pipeline_depth && !call.session.empty() && to.load() > to.capacity()) {
+        wrong(about(call) + " was pipelined, though it cannot be recalled");
     }
     world_.trace(call.token + " is sent to " + to.name());
     if (call.is_reset) { // which is made in that moment
@@ -280,6 +284,11 @@ std::size_t oracle::most_in_batch(const std::string& command) const {
                                            : found->second.batch.value_or(weather_.batch_most);
 }
 
+/// Calls that may be sent to it beyond its capacity.
+std::size_t oracle::most_ahead(const sim_worker& to) const {
+    return config_.pipeline_depth.value_or(to.plan().gives_back ? skep::most_ahead(pace::fast) : 0);
+}
+
 /// It is told how many calls it will have at once.
 void oracle::on_welcome(sim_worker& to) {
     const auto wanted = std::max(config_.capacity, config_.threads_per_worker);
@@ -299,6 +308,9 @@ std::size_t oracle::visit_at(const sim_worker& at, const call_record& call) cons
 
 void oracle::on_begun(sim_worker& at, call_record& call, std::size_t visit_index) {
     world_.trace(call.token + " begins at " + at.name());
+    if (call.visits[visit_index].returned) {
+        wrong(about(call) + " was begun though it was given back");
+    }
     call.visits[visit_index].begun = world_.now();
     const auto begun = std::count_if(call.visits.begin(), call.visits.end(),
                                      [](const auto& each) { return each.begun.has_value(); });
@@ -349,6 +361,35 @@ void oracle::on_cancel_sent(sim_worker& to, std::uint64_t id) {
         }
     }
     to.unknown_cancels.insert(id);
+}
+
+void oracle::on_recall_sent(sim_worker& to, std::uint64_t id) {
+    if (config_.pipeline_depth || !to.plan().gives_back || !to.recalled.insert(id).second) {
+        wrong(to.name() + " was asked to give call " + std::to_string(id) + " back");
+    }
+    for (const auto& [call, index] : to.calls()) {
+        if (call->visits[index].id == id) {
+            world_.trace(to.name() + " is asked to give back " + call->token);
+            if (!call->session.empty() || call->lease != nullptr) {
+                wrong(about(*call) + " was recalled, though it stays where it is");
+            }
+        }
+    }
+}
+
+/// As far as the pool listens, the call is as it was before it was sent.
+void oracle::on_returned(sim_worker& from, call_record& call, std::size_t visit_index) {
+    world_.trace(from.name() + " has given back " + call.token);
+    ++returned_;
+    const bool is_broken = from.lie_seen || (from.terminated && (from.did_wrong || late()));
+    if (call.is_open() && visit_index + 1 == call.visits.size() && !is_broken) {
+        from.forget(call, visit_index);
+        call.visits.pop_back();
+        call.returned_by = &from;
+    } else {
+        call.visits[visit_index].delivered = world_.now();
+        call.visits[visit_index].returned = true;
+    }
 }
 
 /// Whether it was at a call for too long after that was given up.

@@ -144,6 +144,10 @@ public:
     void on_probe_answered(sim_worker& from, bool failed) const;
     void on_welcome(sim_worker& to);
     void on_cancel_sent(sim_worker& to, std::uint64_t id);
+    void on_recall_sent(sim_worker& to, std::uint64_t id);
+
+    /// The pool has read that a worker gives a call back.
+    void on_returned(sim_worker& from, call_record& call, std::size_t visit_index);
     void on_progress(call_record& call, const progress& report);
 
     // What workers ask of the host, by their code's hands.
@@ -203,6 +207,7 @@ private:
         std::uint64_t failed = 0;
         std::uint64_t failures = 0; ///< by request.failed
         std::uint64_t retried = 0;
+        std::uint64_t recalled = 0;
         std::uint64_t workers_started = 0;
         std::uint64_t missed_pings = 0;
         std::uint64_t scale_ups = 0;
@@ -272,6 +277,8 @@ private:
     void check_worker_status(const worker_status& shown, const sim_worker& real);
     void check_age(const worker_status& shown);
     void check_free_workers(const pool_status& status);
+    std::size_t most_ahead(const sim_worker& to) const;
+    void check_recalled();
     bool has_room(const worker_status& shown, const sim_worker& real, std::size_t may_be_pipelined) const;
     bool is_idle_for_long(const worker_status& shown, const sim_worker& real, const idle_workers& before);
     void check_order(const pool_status& status);
@@ -350,7 +357,8 @@ private:
     scaling_seen last_scaling_;
     bool are_events_told_ = false;
     told told_;
-    std::map<worker_id, worker_state> told_states_;     ///< by transitions
+    std::uint64_t returned_ = 0;                    ///< calls, perhaps when nobody waited for them any more
+    std::map<worker_id, worker_state> told_states_; ///< by transitions
     std::map<worker_id, transition_reason> told_stops_; ///< why each was stopped, likewise
     std::map<worker_id, std::string> told_ends_;        ///< why each has ended, by worker.terminated
     std::vector<std::pair<worker_id, std::string>> causes_of_loss_; ///< that callers were told

@@ -388,7 +388,8 @@ void oracle::check_lost(const call_record& call) {
         check_lost_with_lease(call);
         return;
     }
-    const bool is_lost = !call.visits.empty() && call.visits.back().at->is_lost();
+    const auto* const last_at = call.visits.empty() ? call.returned_by : call.visits.back().at;
+    const bool is_lost = last_at != nullptr && last_at->is_lost();
     const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(), [](const auto& each) {
         return each->has_had_backlog() && each->is_lost(); // its frame was not sent whole
     });
@@ -404,7 +405,7 @@ void oracle::check_lost(const call_record& call) {
         wrong(about(call) + " was not sent again after " + std::to_string(call.visits.size()) + " of " +
               std::to_string(config_.retry.attempts) + " attempts");
     }
-    if (is_lost && !may_be_unseen && !out_of_memory() && was_ahead(call)) {
+    if (is_lost && !may_be_unseen && !out_of_memory() && !call.visits.empty() && was_ahead(call)) {
         wrong(about(call) + " was lost with a worker that cannot have begun it");
     }
 }
@@ -462,7 +463,7 @@ bool oracle::was_ahead(const call_record& call) const {
     std::set<std::uint64_t> before; // places
     for (const auto& [other, index] : at.calls()) {
         const auto& stay = other->visits[index];
-        if (!stay.delivered && stay.place < call.visits.back().place) {
+        if (!stay.delivered && !at.recalled.contains(stay.id) && stay.place < call.visits.back().place) {
             before.insert(stay.place);
         }
     }

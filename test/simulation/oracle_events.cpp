@@ -22,6 +22,7 @@ void oracle::on_event(const event& what) {
     }
     told_.failures += std::holds_alternative<events::request_failed>(what) ? 1 : 0;
     told_.retried += std::holds_alternative<events::request_retried>(what) ? 1 : 0;
+    told_.recalled += std::holds_alternative<events::request_recalled>(what) ? 1 : 0;
     told_.workers_started += std::holds_alternative<events::worker_ready>(what) ? 1 : 0;
     told_.scale_ups += std::holds_alternative<events::pool_scale_up>(what) ? 1 : 0;
     told_.scale_downs += std::holds_alternative<events::pool_scale_down>(what) ? 1 : 0;
@@ -98,6 +99,7 @@ void oracle::check_events(const pool_counters& said) {
     compare("calls that failed", told_.failed, said.failed);
     compare("failures of calls", told_.failures, said.failed);
     compare("retries", told_.retried, said.retried);
+    compare("recalls", told_.recalled, said.recalled);
     compare("workers that came up", told_.workers_started, said.workers_started);
     compare("calls, by their spans,", told_.call_spans, said.succeeded + said.failed);
     agree("spans", "events", "calls that were sent", told_.run_spans, told_.sent);

@@ -3,6 +3,7 @@
 
 // What the pool's own view says of what should be under way: nobody waits for what is there.
 
+#include "policy/pipelining.hpp"
 #include "simulation/oracle.hpp"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ void oracle::check_free_workers(const pool_status& status) {
         return calls_[number - 1].outer != nullptr; // it is not pipelined, nor overtaken
     });
     const bool has_batches = most_in_batch("work") > 1; // which are pipelined only if they are full
-    const auto may_be_pipelined = is_any_made_by_tool || has_batches ? 0 : config_.pipeline_depth;
+    const auto may_be_pipelined = is_any_made_by_tool || has_batches ? 0 : config_.pipeline_depth.value_or(0);
     const auto idle_before = std::exchange(idle_, {});
     const bool may_be_held = has_batches && status.oldest_wait <= weather_.batch_wait;
     if (!is_queued || may_be_held) {
@@ -105,11 +106,41 @@ void oracle::check_order(const pool_status& status) {
         if (each.visits.size() == 1 && !each.visits.back().at->is_held_by_pool()) {
             lost = &each;
         }
-        const bool was_sent = !each.visits.empty() || may_be_at_lost(each);
+        const bool was_sent = !each.visits.empty() || each.returned_by != nullptr || may_be_at_lost(each);
         is_first = is_first || (was_sent && status.oldest_wait == world_.now() - each.submitted);
     }
     if (lost != nullptr && !is_first) {
         wrong(about(*lost) + " was lost with a worker, and waits behind others");
+    }
+}
+
+/// No call lies for long behind one that does not end.
+void oracle::check_recalled() {
+    if (config_.pipeline_depth || late() || out_of_memory()) {
+        return;
+    }
+    const auto before = world_.now() - 100ms;
+    for (const auto& each : workers_) {
+        const bool is_well = each->plan().what == flaw::none && each->ready_seen && !each->is_lost() &&
+                             each->stopped_at_step == 0 && !each->has_had_backlog();
+        if (!is_well || !each->plan().gives_back) {
+            continue;
+        }
+        const auto begins = [&](const auto& entry) {
+            const auto& stay = entry.first->visits[entry.second];
+            return stay.begun && (*stay.begun > before || (stay.delivered && *stay.delivered > before));
+        };
+        if (std::any_of(each->calls().begin(), each->calls().end(), begins)) {
+            continue;
+        }
+        for (const auto& [call, index] : each->calls()) {
+            const auto& stay = call->visits[index];
+            const bool is_ahead = call->is_open() && !stay.begun && !stay.delivered && stay.sent < before;
+            if (is_ahead && call->session.empty() && call->lease == nullptr &&
+                !each->recalled.contains(stay.id)) {
+                wrong(about(*call) + " lies ahead at " + each->name() + ", and is not recalled");
+            }
+        }
     }
 }
 
@@ -153,8 +184,8 @@ void oracle::check_age(const worker_status& shown) {
     if (config_.recycle.age == 0s || may_be_held_up || may_be_held || shown.retiring) {
         return;
     }
-    const auto pipelined = static_cast<int>(config_.pipeline_depth);
-    const auto one = config_.start.timeout + (1 + pipelined) * 10 * weather_.longest_call +
+    const auto pipelined = static_cast<int>(config_.pipeline_depth.value_or(skep::most_ahead(pace::fast)));
+    const auto one = config_.start.timeout + (1 + pipelined) * weather_.slowness * weather_.longest_call +
                      stop.shutdown_grace + stop.term_grace + stop.reap_timeout + stop.stack_dump_timeout + 1s;
     const auto age = std::chrono::duration<double>(config_.recycle.age) * (1 + config_.recycle.jitter);
     if (shown.uptime > age + static_cast<int>(limits_.max) * one) {

@@ -63,10 +63,12 @@ void oracle::check_open_call(const call_record& call) {
     const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(),
                                            [](const auto& each) { return each->has_had_backlog(); });
     const auto longest = after_limit(call.submitted, call.queue_timeout);
-    if (!is_seen && !may_be_at_lost(call) && !world_.is_in_time(longest, now)) {
+    if (!is_seen && !may_be_at_lost(call) && !world_.is_in_time(longest, now) &&
+        call.returned_by == nullptr) {
         wrong(about(call) + " still waits for a worker, though its queue timeout has passed");
     }
-    if (!is_seen && call.submitted < newest_sent_ && !may_be_at_lost(call) && !call.is_bound()) {
+    if (!is_seen && call.submitted < newest_sent_ && !may_be_at_lost(call) && !call.is_bound() &&
+        call.returned_by == nullptr) {
         wrong(about(call) + " still waits for a worker, though one that was made later was sent to one");
     }
     if (is_seen && call.visits.back().owed) {

@@ -63,6 +63,7 @@ void oracle::check_status(const pool_status& status) {
     check_sizes(status);
     check_workers(status);
     check_free_workers(status);
+    check_recalled();
     check_order(status);
     check_session_order(status);
     check_leases(status);
@@ -138,7 +139,8 @@ void oracle::check_second_sends(const pool_counters& said) {
             const bool is_its_reply = call.succeeded && call.replied == stay.at;
             const bool is_its_error = call.completed && !call.succeeded && stay.delivered &&
                                       !stay.error.empty() && code_of_error(call, stay) == call.code;
-            const bool is_late = stay.delivered && !is_its_reply && (call.completed || call.is_reset);
+            const bool is_late =
+                stay.delivered && !stay.returned && !is_its_reply && (call.completed || call.is_reset);
             perhaps_late += is_late ? 1 : 0;
             const bool was_left = call.is_stream && call.code == errc::cancelled;
             surely_late += is_late && !call.is_reset && !is_its_error && !stay.in_doubt && !was_left ? 1 : 0;
@@ -149,6 +151,9 @@ void oracle::check_second_sends(const pool_counters& said) {
     }
     if (said.late_answers < surely_late || said.late_answers > perhaps_late) {
         wrong(both("late answers", said.late_answers, surely_late));
+    }
+    if (said.recalled > returned_) {
+        wrong(both("recalled", said.recalled, returned_));
     }
     if (said.retried < surely_again) {
         wrong(both("retried", said.retried, surely_again));
@@ -385,7 +390,7 @@ void oracle::check_probed(const worker_status& shown, const sim_worker& real) {
         return;
     }
     const auto first = overdue_.emplace(shown.id, real.answers_seen).first->second;
-    if (real.answers_seen > first + 2 * (shown.capacity + config_.pipeline_depth) * most_in_batch("work") &&
+    if (real.answers_seen > first + 2 * (shown.capacity + most_ahead(real)) * most_in_batch("work") &&
         !real.has_had_backlog()) {
         wrong(real.name() + " answers calls and is not probed between them");
     }

@@ -131,6 +131,17 @@ pool_config draw_config(dice& chance) {
 
 } // namespace
 
+/// Calls are sent ahead, as most of them are short.
+void make_automatic(scenario& drawn, dice& chance) {
+    drawn.config.pipeline_depth.reset();
+    auto& weather = drawn.weather;
+    weather.shortest_call = 0us;
+    weather.longest_call = chance.pick<duration>({50us, 500us, 3ms});
+    weather.slow_calls = chance.pick({0.02, 0.1});
+    weather.slowness = chance.pick({10, 100, 1000});
+    weather.recalling = chance.pick({0.5, 1.0});
+}
+
 /// Nothing but calls that follow each other, which all end in the same way; then none.
 void make_steady(scenario& drawn, dice& chance) {
     auto& config = drawn.config;
@@ -178,9 +189,13 @@ scenario draw_scenario(dice& chance) {
     drawn.end = chance.pick({ending::shutdown, ending::shutdown, ending::shutdown_and_destruction,
                              ending::shutdown_and_destruction, ending::destruction,
                              chance.chance(0.2) ? ending::end_of_context : ending::destruction});
-    if (chance.chance(0.35)) {
-        drawn.weather.batch_most = chance.pick<std::size_t>({2, 3, 8});
-        drawn.weather.batch_wait = chance.pick<duration>({0ms, 0ms, 3ms, 50ms});
+    auto aside = chance; // so that the other worlds stay as they were
+    if (drawn.config.pipeline_depth == 0 && aside.chance(0.5)) {
+        make_automatic(drawn, aside);
+    }
+    if (aside.chance(0.35)) {
+        drawn.weather.batch_most = aside.pick<std::size_t>({2, 3, 8});
+        drawn.weather.batch_wait = aside.pick<duration>({0ms, 0ms, 3ms, 50ms});
     }
     if (chance.chance(0.03)) {
         make_steady(drawn, chance);

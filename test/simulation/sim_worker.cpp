@@ -115,6 +115,9 @@ void sim_worker::say_hello() {
     if (plan_.stack_signal != 0) {
         hello += R"(,"stack_signal":)" + std::to_string(plan_.stack_signal);
     }
+    if (plan_.gives_back) {
+        hello += R"(,"recall":true)";
+    }
     send(data_line_, said::other, hello + "}");
     if (!plan_.waits_for_welcome) {
         say_ready();
@@ -276,6 +279,10 @@ void sim_worker::note(line& from, const frame_view& frame) {
         noted.what = kind::cancel;
         noted.id = message.at("id").to_number<std::uint64_t>();
         oracle_.on_cancel_sent(*this, noted.id);
+    } else if (type == "recall") {
+        noted.what = kind::recall;
+        noted.id = message.at("id").to_number<std::uint64_t>();
+        oracle_.on_recall_sent(*this, noted.id);
     } else if (type == "credit") {
         noted.what = kind::credit;
         noted.id = message.at("id").to_number<std::uint64_t>();
@@ -345,9 +352,12 @@ void sim_worker::handle(const host_frame& frame) {
         break;
     case kind::probe:
     case kind::call: {
+        last_received_ = frame.id;
+        if (returned_early_.erase(frame.id) > 0) {
+            break;
+        }
         job fresh;
         fresh.id = frame.id;
-        last_received_ = frame.id;
         fresh.place = frame.place;
         fresh.batch_size = frame.batch_size;
         fresh.call = frame.call;
@@ -362,6 +372,7 @@ void sim_worker::handle(const host_frame& frame) {
         break;
     }
     case kind::cancel: cancel(frame.id); break;
+    case kind::recall: recall(frame.id); break;
     case kind::credit: handle_credit(frame.id, frame.credit); break;
     case kind::tool_answer: handle_tool_answer(frame.id); break;
     case kind::ping: {
@@ -442,6 +453,10 @@ void sim_worker::on_delivered(const own_frame& frame) {
             frame.call->visits[frame.visit_index].delivered = world_.now();
             oracle_.on_answer_seen(*this, *frame.call, frame.visit_index);
         }
+        break;
+    case said::recalled:
+        open_.erase(frame.id);
+        oracle_.on_returned(*this, *frame.call, frame.visit_index);
         break;
     case said::lie: lie_seen = lie_seen.value_or(world_.now()); break;
     case said::flood: check_flood(); break;

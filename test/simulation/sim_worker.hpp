@@ -79,6 +79,7 @@ public:
     bool has_company; ///< others of its group, who do not end with it
     time_point company_ends{};
     exit_status status;
+    std::set<std::uint64_t> recalled;        ///< calls that the pool wants back
     std::set<std::uint64_t> unknown_cancels; ///< of calls not sent: a cancel may overtake its call
 
     /// Places of calls that it has been sent whole and has not answered as far as the pool can know.
@@ -98,6 +99,9 @@ public:
     /// The calls it has, answered or not, in the order sent.
     const std::vector<std::pair<call_record*, std::size_t>>& calls() const noexcept { return calls_; }
 
+    /// It has never had the call.
+    void forget(const call_record& call, std::size_t visit_index);
+
     // Its process.
     void terminate();
     void kill();
@@ -108,8 +112,8 @@ public:
 private:
     friend class sim_process;
 
-    enum class kind { welcome, call, probe, cancel, credit, tool_answer, ping, shutdown };
-    enum class said { other, ready, chunk, tool_call, progress, result, error, pong, lie, flood };
+    enum class kind { welcome, call, probe, cancel, recall, credit, tool_answer, ping, shutdown };
+    enum class said { other, ready, chunk, tool_call, progress, result, error, recalled, pong, lie, flood };
 
     struct host_frame {
         std::uint64_t end; ///< its place in the stream
@@ -186,6 +190,7 @@ private:
     void answer(job& which);
     void answer_probe(job& which);
     void cancel(std::uint64_t id);
+    void recall(std::uint64_t id);
     job* find(std::uint64_t id);
 
     void send(line& to, said what, std::string_view json, std::string_view payload = {}, job* of = nullptr);
@@ -223,6 +228,7 @@ private:
     std::uint64_t answers_ = 0;
     std::uint64_t begun_ = 0;
     std::set<std::uint64_t> cancelled_early_;
+    std::set<std::uint64_t> returned_early_; ///< calls that are to come
     bool dying_ = false;
     std::optional<time_point> flooding_since_;
     std::size_t flood_seen_ = 0; ///< messages of it that the pool has read

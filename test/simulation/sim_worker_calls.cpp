@@ -199,7 +199,7 @@ bool sim_worker::is_starved() const noexcept {
 
 duration sim_worker::time_for_call() {
     const auto usual = world_.chance.between(weather_.shortest_call, weather_.longest_call);
-    return world_.chance.chance(weather_.slow_calls) ? usual * 10 : usual;
+    return world_.chance.chance(weather_.slow_calls) ? usual * weather_.slowness : usual;
 }
 
 sim_worker::job* sim_worker::find(std::uint64_t id) {
@@ -297,6 +297,36 @@ void sim_worker::cancel(std::uint64_t id) {
     } else {
         later(world_.chance.between(0ms, 50ms), [this, id] { end_job(id); });
     }
+}
+
+/// Gives back a call that has not begun, perhaps before it has come; as a rule.
+void sim_worker::recall(std::uint64_t id) {
+    if (world_.chance.chance(0.1)) {
+        return; // its answer comes
+    }
+    job coming;
+    auto* which = find(id);
+    if (which == nullptr && id > last_received_) {
+        const auto is_it = [id](const auto& each) { return each.first->visits[each.second].id == id; };
+        const auto noted = std::find_if(calls_.begin(), calls_.end(), is_it);
+        if (noted != calls_.end()) {
+            coming.id = id;
+            coming.call = noted->first;
+            coming.visit_index = noted->second;
+            which = &coming;
+            returned_early_.insert(id);
+        }
+    }
+    if (which == nullptr || which->begun || which->cancelled) {
+        return;
+    }
+    which->over = true;
+    send(control_line_, said::recalled, R"({"type":"recalled","id":)" + std::to_string(id) + "}", {}, which);
+}
+
+void sim_worker::forget(const call_record& call, std::size_t visit_index) {
+    std::erase_if(calls_,
+                  [&](const auto& each) { return each.first == &call && each.second == visit_index; });
 }
 
 void sim_worker::tell_lie(std::uint64_t about) {

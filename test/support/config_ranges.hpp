@@ -58,7 +58,7 @@ inline long long number_of(long long value) {
 /// An option that is not set lies below its range.
 template <class Integer>
 long long number_of(const std::optional<Integer>& value) {
-    return value ? static_cast<long long>(*value) : 0;
+    return value ? static_cast<long long>(*value) : -1;
 }
 
 template <class Field>

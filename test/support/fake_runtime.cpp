@@ -112,6 +112,9 @@ json::object fake_worker::hello(std::size_t capacity) const {
     if (slots != 0) {
         message["slots"] = slots;
     }
+    if (gives_back) {
+        message["recall"] = true;
+    }
     return message;
 }
 
@@ -158,6 +161,10 @@ void fake_worker::refuse(std::uint64_t id, std::string code) {
                       {"code", std::move(code)},
                       {"data", {{"size", 3}}}};
     send_data({{"type", "error"}, {"id", id}, {"error", std::move(body)}});
+}
+
+void fake_worker::give_back(std::uint64_t id) {
+    send_control({{"type", "recalled"}, {"id", id}});
 }
 
 void fake_worker::chunk(std::uint64_t id, json::value value) {

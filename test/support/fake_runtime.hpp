@@ -49,6 +49,7 @@ public:
     std::string loop;
     boost::json::object batches; ///< as in a hello
     std::uint64_t slots = 0;     ///< of its engine
+    bool gives_back = false;     ///< calls that it has not begun
     std::uint64_t resident = 1u << 20;
     bool is_measurable = true;
     bool has_company = false; ///< others of its group, who have its channels open, and do not end with it
@@ -76,6 +77,7 @@ public:
     std::uint64_t take_call();
 
     void reply(std::uint64_t id, boost::json::value value = nullptr);
+    void give_back(std::uint64_t id);
     void chunk(std::uint64_t id, boost::json::value value);
     void fail(std::uint64_t id, std::string type, std::string message);
 

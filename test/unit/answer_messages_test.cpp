@@ -78,6 +78,7 @@ BOOST_AUTO_TEST_CASE(hello_and_ready) {
     hello.commands = {"add", "echo"};
     hello.health_check = "skep.health_check";
     hello.own_health_check = false;
+    hello.recall = true;
     std::string frames;
     append_hello(frames, hello, true);
     const auto message = received(frames);
@@ -88,6 +89,13 @@ BOOST_AUTO_TEST_CASE(hello_and_ready) {
     BOOST_TEST(read.commands == hello.commands, boost::test_tools::per_element());
     BOOST_TEST(read.health_check == "skep.health_check");
     BOOST_TEST(!read.own_health_check);
+    BOOST_TEST(read.recall);
+    frames.clear();
+    append_hello(frames, {}, false);
+    BOOST_TEST(!std::get<hello_message>(received(frames)).recall);
+    frames.clear();
+    append_recalled(frames, 9);
+    BOOST_TEST(std::get<recalled_message>(received(frames)).id == 9u);
     frames.clear();
     append_ready(frames);
     BOOST_TEST(std::holds_alternative<ready_message>(received(frames)));

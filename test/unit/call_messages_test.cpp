@@ -113,6 +113,9 @@ BOOST_AUTO_TEST_CASE(control_messages) {
     append_cancel(frames, 5);
     BOOST_TEST(sent<cancel_message>(frames).id == 5u);
     frames.clear();
+    append_recall(frames, 9);
+    BOOST_TEST(sent<recall_message>(frames).id == 9u);
+    frames.clear();
     append_ping(frames, 6);
     BOOST_TEST(sent<ping_message>(frames).sequence == 6u);
     frames.clear();

@@ -47,6 +47,21 @@ struct trial {
         }
     }
 
+    call& add(pace expected) {
+        const call_ptr fresh(new call(request("x"), nullptr));
+        fresh->id = table.next_id();
+        fresh->expected_pace = expected;
+        table.add(*fresh, 0);
+        calls.push_back(fresh);
+        return *fresh;
+    }
+
+    std::vector<call*> just_begun() const {
+        std::vector<call*> result;
+        table.for_each_just_begun([&](call& each) { result.push_back(&each); });
+        return result;
+    }
+
     call& get(std::uint64_t id) { return *calls.at(id - 1); }
     void abandon(std::uint64_t id) { get(id).state = call_state::abandoned; }
 
@@ -143,8 +158,9 @@ BOOST_AUTO_TEST_CASE(batches_take_a_place_each_over_random_operations) {
         BOOST_REQUIRE(of.table.load() == places.size());
         BOOST_REQUIRE(of.table.size() == model.size());
         BOOST_REQUIRE(of.table.begun() == begun);
-        const auto* const expected = places.size() >= 3 ? &of.get(last_begun) : nullptr;
-        BOOST_REQUIRE(of.table.just_begun() == expected);
+        const auto just_begun = of.just_begun();
+        BOOST_REQUIRE(just_begun.empty() == (places.size() < 3));
+        BOOST_REQUIRE(just_begun.empty() || just_begun.back() == &of.get(last_begun));
     }
 }
 
@@ -236,13 +252,64 @@ BOOST_AUTO_TEST_CASE(each_answer_lets_the_next_begin_whichever_it_answers) {
 BOOST_AUTO_TEST_CASE(what_an_answer_let_begin) {
     trial of(2, 4);
     of.table.take(1);
-    BOOST_TEST(of.table.just_begun() == &of.get(3));
+    BOOST_TEST((of.just_begun() == std::vector{&of.get(3)}));
     of.table.take(2);
-    BOOST_TEST(of.table.just_begun() == &of.get(4));
+    BOOST_TEST((of.just_begun() == std::vector{&of.get(4)}));
     of.table.take(3);
-    BOOST_TEST(of.table.just_begun() == nullptr);
+    BOOST_TEST(of.just_begun().empty());
     of.table.take(4);
-    BOOST_TEST(of.table.just_begun() == nullptr);
+    BOOST_TEST(of.just_begun().empty());
+}
+
+/// The worker has skipped the recalled call, or begun it: until it says so, both are possible.
+BOOST_AUTO_TEST_CASE(a_recalled_call_takes_no_place) {
+    trial of(1, 4);
+    of.table.recall(of.get(2));
+    BOOST_TEST(of.table.begun() == 1u);
+    BOOST_TEST(of.table.is_pipelined(of.get(2)));
+    of.table.take(1);
+    BOOST_TEST(of.table.begun() == 2u);
+    BOOST_TEST((of.just_begun() == std::vector{&of.get(2), &of.get(3)}));
+    BOOST_TEST(!of.table.is_pipelined(of.get(3)));
+    BOOST_TEST(of.table.is_pipelined(of.get(4)));
+    BOOST_TEST(of.table.is_any_recalled());
+    of.table.take(2);
+    BOOST_TEST(!of.table.is_any_recalled());
+    BOOST_TEST((of.just_begun() == std::vector{&of.get(3)}));
+}
+
+BOOST_AUTO_TEST_CASE(all_that_it_cannot_have_begun_may_be_recalled_last_sent_first) {
+    trial of(2, 5);
+    std::vector<std::uint64_t> recalled;
+    of.table.for_each_pipelined([&](call& each) {
+        recalled.push_back(each.id);
+        of.table.recall(each);
+    });
+    BOOST_TEST(recalled == (std::vector<std::uint64_t>{5, 4, 3}), boost::test_tools::per_element());
+    BOOST_TEST(of.table.begun() == 2u);
+    of.table.take(1);
+    BOOST_TEST(of.table.begun() == 4u);
+    while (!of.table.empty()) {
+        of.table.take_last();
+    }
+    BOOST_TEST(!of.table.is_any_recalled());
+}
+
+BOOST_AUTO_TEST_CASE(its_slowest_call_counts) {
+    trial of(2);
+    BOOST_TEST((of.table.slowest() == pace::fast));
+    of.add(pace::fast);
+    of.add(pace::brisk);
+    BOOST_TEST((of.table.slowest() == pace::brisk));
+    of.add(pace::slow);
+    BOOST_TEST((of.table.slowest() == pace::slow));
+    of.table.take(3);
+    of.table.take(2);
+    BOOST_TEST((of.table.slowest() == pace::fast));
+    of.table.slow_down();
+    BOOST_TEST((of.table.slowest() == pace::slow));
+    of.table.take_last();
+    BOOST_TEST((of.table.slowest() == pace::fast));
 }
 
 BOOST_AUTO_TEST_CASE(drained_if_nobody_waits_for_what_it_has_begun) {

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(its_ranges_are_those_of_validation) {
                         (has_default ? json::value("integer") : json::value{"integer", "null"})));
             BOOST_TEST(schema.at("minimum").to_number<long long>() == field.low);
             BOOST_TEST(schema.at("maximum").to_number<long long>() == field.high);
-            BOOST_TEST((has_default ? schema.at("default").to_number<long long>() : 0) ==
+            BOOST_TEST((has_default ? schema.at("default").to_number<long long>() : -1) ==
                        field.get(pool_config()));
         }
     }
@@ -134,9 +134,9 @@ BOOST_AUTO_TEST_CASE(durations_have_two_spellings_of_which_one_is_taken) {
 }
 
 BOOST_AUTO_TEST_CASE(enumerations_flags_texts_lists_and_maps) {
-    BOOST_TEST(
-        (schema_at("schedule") == json::object{{"enum", {"least_loaded", "round_robin", "lifo", "fifo", "pack"}},
-                                               {"default", "least_loaded"}}));
+    BOOST_TEST((schema_at("schedule") ==
+                json::object{{"enum", {"least_loaded", "round_robin", "lifo", "fifo", "pack"}},
+                             {"default", "least_loaded"}}));
     BOOST_TEST((schema_at("heartbeat.enabled") == json::object{{"type", "boolean"}, {"default", true}}));
     BOOST_TEST(schema_at("name").at("pattern") == text("^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"));
     BOOST_TEST(

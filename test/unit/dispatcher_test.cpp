@@ -102,6 +102,9 @@ private:
     void on_remote_error(worker& sender, call& answered, error_message& answer) override {
         calls.answers().on_remote_error(sender, answered, answer);
     }
+    void on_recalled(worker& sender, call& recalled_call, time_point now) override {
+        calls.answers().on_recalled(sender, recalled_call, now);
+    }
     void on_chunk(call& receiver, chunk_message& piece) override {
         calls.answers().on_chunk(receiver, piece);
     }

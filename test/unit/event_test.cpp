@@ -546,6 +546,32 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_made_again) {
     BOOST_TEST(pool.all<events::request_finished>().back().attempts == 2);
 }
 
+BOOST_AUTO_TEST_CASE(a_call_that_is_given_back) {
+    told_pool pool(bare_config(), false);
+    pool.runtime().on_start = [](fake_worker& fresh) {
+        fresh.gives_back = true;
+        fresh.shake_hands(1);
+    };
+    pool.start();
+    pool.execute(request("work"));
+    pool.serve();
+    pool.execute(request("work"));
+    pool.execute(request("work").correlation_id("abc"));
+    const auto calls = pool.worker(0).take_calls();
+    BOOST_REQUIRE_EQUAL(calls.size(), 2u);
+    pool.advance(3ms, 1ms);
+    pool.worker(0).give_back(id_of(calls[1]));
+    const auto recalled = pool.one<events::request_recalled>();
+    BOOST_TEST(recalled.worker.generation == 1u);
+    BOOST_TEST(recalled.command == "work");
+    BOOST_TEST(recalled.correlation_id == "abc");
+    BOOST_TEST(pool.count<events::request_retried>() == 0u);
+    pool.worker(0).reply(id_of(calls[0]));
+    pool.run_until_idle();
+    pool.serve();
+    BOOST_TEST(pool.all<events::request_finished>().back().attempts == 1);
+}
+
 BOOST_AUTO_TEST_CASE(the_chunks_of_a_stream) {
     told_pool pool(bare_config());
     const auto opened = pool.stream(request("count").correlation_id("abc"));

@@ -284,6 +284,9 @@ BOOST_AUTO_TEST_CASE(control_messages) {
     append_cancel(out, max_id);
     BOOST_TEST((take_apart(out).message == json::object{{"type", "cancel"}, {"id", max_id}}));
     out.clear();
+    append_recall(out, max_id);
+    BOOST_TEST((take_apart(out).message == json::object{{"type", "recall"}, {"id", max_id}}));
+    out.clear();
     append_ping(out, 5);
     BOOST_TEST((take_apart(out).message == json::object{{"type", "ping"}, {"seq", 5}}));
     out.clear();

@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_capacity_strategy_says_how_many_calls_a_worker_gets) {
     const auto one = pool_with(R"(, "capacity_strategy": "profile")");
     BOOST_TEST(one.capacity == 1u);
     BOOST_TEST(one.threads_per_worker == 1u);
-    BOOST_TEST(one.pipeline_depth == 0u);
+    BOOST_TEST((one.pipeline_depth == 0u));
     check_mentions(text_of_refusal(threads + R"(, "capacity_strategy": "profile")"),
                    "capacity_strategy = \"profile\": is one call at a time");
     check_mentions(text_of_refusal(R"(, "capacity": 2, "capacity_strategy": "profile")"),

@@ -67,6 +67,7 @@ private:
     }
     void on_result(worker&, call&, result_message&, time_point) override {}
     void on_remote_error(worker&, call&, error_message&) override {}
+    void on_recalled(worker&, call&, time_point) override {}
     void on_chunk(call&, chunk_message&) override {}
     void on_log(const worker&, const log_message&) noexcept override {}
     void on_begun_in_vain(call&) override {}

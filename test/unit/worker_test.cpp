@@ -50,6 +50,9 @@ private:
     void on_remote_error(worker&, call& answered, error_message& answer) override {
         answers.push_back(answer.type + " of " + answered.req.command());
     }
+    void on_recalled(worker&, call& recalled_call, time_point) override {
+        answers.push_back(recalled_call.req.command() + " given back");
+    }
     void on_chunk(call&, chunk_message&) override {}
     void on_log(const worker&, const log_message&) noexcept override {}
     void on_begun_in_vain(call& begun) override {

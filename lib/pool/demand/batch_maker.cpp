@@ -41,7 +41,7 @@ void batch_maker::answered(const call& answered_call, const worker& sender, time
     bool is_over = true;
     sender.calls().for_each_in_place(answered_call, [&](const call&) { is_over = false; });
     if (is_over) {
-        past->ran(now - answered_call.dispatched);
+        past->ran(now - answered_call.begun);
     }
 }
 

@@ -26,6 +26,11 @@ public:
         return place.calls().batches_of(subject.req.command()).most > 1 && !subject.runs_alone;
     }
 
+    /// Returns the pace of the call's batches.
+    pace pace_of(const call& batched_call) {
+        return history_of(batched_call).is_short() ? pace::brisk : pace::slow;
+    }
+
     /// A call has arrived, or was answered.
     void arrived(const call& new_call, time_point now);
     void answered(const call& answered_call, const worker& sender, time_point now);

@@ -38,12 +38,31 @@ void call_answers::on_result(worker& sender, call& answered_call, result_message
     const call_ptr keep(&answered_call);
     auto given = sender.calls().reply_to(answered_call, answer, now);
     losses_.succeeded();
+    if (answered_call.stream == nullptr && answered_call.batch_size == 1 && !answered_call.is_recalled) {
+        pace_.record(answered_call.req.command(), now - answered_call.begun);
+    }
     open_.succeed(answered_call, now);
     room_.batches().answered(answered_call, sender, now);
     room_.serve(sender); // first: keeps the worker's idle time short
     if (waiting_room::close(answered_call)) {
         answered_call.sink->put_answer(std::move(given));
     }
+}
+
+void call_answers::on_recalled(worker& sender, call& recalled_call, time_point now) {
+    const call_ptr keep(&recalled_call);
+    if (recalled_call.state != call_state::running) {
+        open_.end_abandoned(recalled_call);
+        room_.serve(sender);
+        return;
+    }
+    context_.publish<events::request_recalled>([&] {
+        return events::request_recalled{sender.id(), recalled_call.req.command(),
+                                        sender.calls().correlation_id_of(recalled_call)};
+    });
+    open_.recall(recalled_call, now);
+    room_.serve(sender);
+    room_.serve_all();
 }
 
 void call_answers::on_chunk(call& receiver, chunk_message& piece) {

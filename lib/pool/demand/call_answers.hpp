@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "policy/pipelining.hpp"
 #include "pool/demand/lost_call_policy.hpp"
 #include "pool/demand/open_calls.hpp"
 
@@ -13,12 +14,15 @@ namespace skep {
 class call_answers {
 public:
     call_answers(const pool_context& context, waiting_room& room, session_router& sessions, open_calls& open,
-                 lost_call_policy& losses)
-        : context_(context), room_(room), sessions_(sessions), open_(open), losses_(losses) {}
+                 lost_call_policy& losses, pipelining& pace)
+        : context_(context), room_(room), sessions_(sessions), open_(open), losses_(losses), pace_(pace) {}
 
     void on_result(worker& sender, call& answered_call, result_message& answer, time_point now);
     void on_remote_error(worker& sender, call& answered_call, error_message& answer);
     void on_chunk(call& receiver, chunk_message& piece);
+
+    /// The call is sent to the next worker with room, before all other calls.
+    void on_recalled(worker& sender, call& recalled_call, time_point now);
 
     /// The consumer of a stream has taken `taken_credit`: the worker may send more.
     void take_chunks(call& streaming_call, stream_credit taken_credit);
@@ -35,6 +39,7 @@ private:
     session_router& sessions_;
     open_calls& open_;
     lost_call_policy& losses_;
+    pipelining& pace_;
 };
 
 } // namespace skep

@@ -35,8 +35,9 @@ dispatcher::dispatcher(const worker_surroundings& surroundings)
       sessions_(surroundings, room_.queue(), room_.places()),
       open_(surroundings, room_, sessions_),
       losses_(config_, context_),
-      answers_(context_, room_, sessions_, open_, losses_),
-      timeouts_(context_, room_, open_) {}
+      answers_(context_, room_, sessions_, open_, losses_, pace_),
+      timeouts_(context_, room_, open_),
+      recalls_(context_, room_.places()) {}
 
 void dispatcher::submit(call& new_call, bool may_grow) {
     open_.count_submitted();
@@ -113,6 +114,9 @@ void dispatcher::receive(call& new_call) noexcept {
     new_call.submitted = context_.now();
     if (!config_.commands.empty()) {
         apply_command_options(new_call);
+    }
+    if (is_automatic() && new_call.has_session()) { // cannot be recalled
+        new_call.is_pipelinable = false;
     }
     const auto default_timeout =
         new_call.stream == nullptr ? config_.request_timeout : config_.stream.timeout;
@@ -274,6 +278,16 @@ void dispatcher::begin(call& next, worker& target, time_point now) {
     if (next.has_session()) {
         sessions_.bind(next, target);
     }
+    if (is_automatic()) {
+        next.expected_pace = expected_pace_of(next, target);
+    }
+}
+
+/// A stream may take any time. A batch goes ahead, whole, only if its command is known to be short.
+pace dispatcher::expected_pace_of(const call& next, const worker& target) {
+    return next.stream != nullptr                     ? pace::slow
+           : room_.batches().is_batched(next, target) ? room_.batches().pace_of(next)
+                                                      : pace_.pace_of(next.req.command());
 }
 
 /// The worker has been sent the call.
@@ -282,6 +296,9 @@ void dispatcher::follow(call& sent_call, time_point now) {
         sent_call.stream->heard = now;
     }
     room_.deadlines().set(sent_call, next_check(sent_call));
+    if (is_automatic() && sent_call.assigned_worker->calls().is_pipelined(sent_call)) {
+        recalls_.wake();
+    }
     publish_started(context_, sent_call);
     sent_call.sink->on_sent();
 }
@@ -374,6 +391,9 @@ void dispatcher::begin(call& next, const lease_claim& lease, time_point now) {
 }
 
 void dispatcher::remove(worker& leaver) {
+    if (!leaver.life().is_over()) {
+        leaver.calls().recall();
+    }
     sessions_.known().left(leaver);
     room_.remove(leaver);
 }

@@ -3,10 +3,12 @@
 
 #pragma once
 
+#include "policy/pipelining.hpp"
 #include "pool/demand/call_answers.hpp"
 #include "pool/demand/call_timeouts.hpp"
 #include "pool/demand/lost_call_policy.hpp"
 #include "pool/demand/open_calls.hpp"
+#include "pool/demand/recall_watch.hpp"
 #include "pool/demand/session_router.hpp"
 #include "pool/demand/waiting_room.hpp"
 #include <skep/pool_config.hpp>
@@ -41,6 +43,7 @@ public:
     skep::open_calls& open_calls() noexcept { return open_; }
     call_answers& answers() noexcept { return answers_; }
     call_timeouts& timeouts() noexcept { return timeouts_; }
+    recall_watch& recalls() noexcept { return recalls_; }
 
     /// The worker takes no more calls. Calls that waited for this worker alone are routed again, or fail.
     void remove(worker& leaver);
@@ -73,6 +76,7 @@ private:
     void on_due(claim& due_claim, const supply_outlook& supply) override;
     void on_breakdown(claim& broken_claim, const error& cause) noexcept override;
 
+    bool is_automatic() const noexcept { return !config_.pipeline_depth; }
     void accept(call& new_call);
     void refuse_unsendable(call& unsendable_call);
     void apply_command_options(call& new_call) const noexcept;
@@ -92,6 +96,7 @@ private:
     void dispatch(call& next, worker& target, time_point now);
     void dispatch_batch(call& first, worker& target, time_point now);
     void begin(call& next, worker& target, time_point now);
+    pace expected_pace_of(const call& next, const worker& target);
     void follow(call& sent_call, time_point now);
     static bool are_sent(const std::vector<call*>& batch, worker& target, time_point now);
     static bool is_sent(call& next, worker& target, time_point now);
@@ -103,8 +108,10 @@ private:
     session_router sessions_;
     skep::open_calls open_;
     lost_call_policy losses_;
+    pipelining pace_; ///< with the setting `automatic`
     call_answers answers_;
     call_timeouts timeouts_;
+    recall_watch recalls_;
 };
 
 } // namespace skep

@@ -48,6 +48,13 @@ void open_calls::begin(call& next, worker& target, time_point now) {
     running_.begin(next);
 }
 
+void open_calls::recall(call& recalled_call, time_point now) {
+    running_.end(recalled_call, now);
+    --recalled_call.attempts;
+    ++counters_.recalled;
+    enqueue(recalled_call, true, now);
+}
+
 void open_calls::take_back(call& lost_call, time_point now) {
     running_.end(lost_call, now);
     ++counters_.retried;

@@ -28,6 +28,9 @@ public:
     /// The worker has the call from now on.
     void begin(call& next, worker& target, time_point now);
 
+    /// A worker has given back a call that it had not begun: the call waits, before all others.
+    void recall(call& recalled_call, time_point now);
+
     // A call that was lost with its worker is sent again: taken back, then queued, at once or after a delay.
     void take_back(call& lost_call, time_point now);
     void delay(call& lost_call, duration wait);

@@ -82,7 +82,7 @@ void placement::refresh(worker& changed_worker) {
         });
     };
     inform(*free_, calls.accepts_call());
-    if (config_.pipeline_depth > 0) {
+    if (config_.pipeline_depth.value_or(1) > 0) {
         inform(*pipelined_, calls.accepts_pipelined_call());
     }
 }

@@ -99,6 +99,14 @@ static PyObject* run_command(loop_object* self, const plain_call* plain, bool* w
     return value;
 }
 
+/// Begins a call; see Recalls.begin(). Returns false if the code in Python is to decide about recalled calls.
+static bool begin_call(loop_object* self, PyObject* call_id) {
+    const bool has_begun =
+        put(self->recalls, self->names._last_begun, call_id) && PySet_Size(self->recalled_ids) == 0;
+    PyErr_Clear();
+    return has_begun;
+}
+
 /// Returns a call whose command has not begun, for the code in Python.
 static PyObject* leave_call(PyObject* call) {
     return PyTuple_Pack(2, call, Py_None);
@@ -129,7 +137,7 @@ static PyObject* leave_outcome(loop_object* self, PyObject* call, PyObject* valu
 /// Python, null after an error.
 static PyObject* serve_call(loop_object* self, PyObject* call) {
     plain_call plain = {call, NULL, NULL, NULL};
-    if (!is_plain(self, &plain) || is_interrupted(self)) {
+    if (!is_plain(self, &plain) || is_interrupted(self) || !begin_call(self, plain.id)) {
         clear_plain_call(&plain);
         return leave_call(call);
     }
@@ -253,7 +261,7 @@ static PyObject* loop_new(PyTypeObject* type, PyObject* args, PyObject* keywords
         return NULL;
     }
     const bool is_parsed = PyArg_ParseTupleAndKeywords(
-        args, keywords, "$OOOOOOOOOOOOOOOOinnipp:Loop", argument_names FOR_EACH_PART(ADDRESS),
+        args, keywords, "$OOOOOOOOOOOOOOOOOOinnipp:Loop", argument_names FOR_EACH_PART(ADDRESS),
         &self->descriptor, &self->frame_limit, &self->max_text, &self->max_depth, &self->with_exponents,
         &self->yields);
     if (!is_parsed) {

@@ -18,6 +18,7 @@ enum { header_size = 8, length_size = 4 };
     X(_global_call)                                                                                          \
     X(_is_open)                                                                                              \
     X(_is_terminated)                                                                                        \
+    X(_last_begun)                                                                                           \
     X(_last_finished_id)                                                                                     \
     X(_message)                                                                                              \
     X(_parameter_names)                                                                                      \
@@ -59,6 +60,8 @@ typedef struct {
     X(window)        /* the Interrupts */                                                                    \
     X(interrupts)    /* their attributes */                                                                  \
     X(cancelled_ids) /* their set of cancelled calls */                                                      \
+    X(recalls)       /* the attributes of the Recalls */                                                     \
+    X(recalled_ids)  /* their set of recalled calls */                                                       \
     X(profile)       /* the attributes of the ProcessProfile */                                              \
     X(call_module)   /* the attributes of skep._calls.call */                                                \
     X(commands)      /* the Commands by name */                                                              \

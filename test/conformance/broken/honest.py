@@ -42,7 +42,8 @@ class Worker:
         self.changed = threading.Condition()  # guards all below
         self.calls = {}
         self.cancelled_early = set()
-        self.running = self.completed = self.last_tool_call = 0
+        self.given_back = set()
+        self.last_begun = self.running = self.completed = self.last_tool_call = 0
         self.asking = {}
         self.stopping = False
 
@@ -57,7 +58,7 @@ class Worker:
 
     def hello(self):
         token = os.environ["SKEP_TOKEN"]
-        return {"type": "hello", "protocol": 1, "token": token, "pid": os.getpid(), "capacity": CAPACITY}
+        return {"type": "hello", "protocol": 1, "token": token, "pid": os.getpid(), "capacity": CAPACITY, "recall": True}
 
     def listen(self, channel, handle):
         try:
@@ -120,6 +121,11 @@ class Worker:
         with self.changed:
             if self.stopping:
                 return
+            if self.is_to_be_dropped(call.id):
+                del self.calls[call.id]
+                self.places.release()
+                return
+            self.last_begun = call.id
             self.running += 1
         threading.Thread(target=self.run, args=(call,), daemon=True).start()
 
@@ -147,6 +153,14 @@ class Worker:
         self.cancelled_early.add(message["id"])
         if message["id"] in self.calls:
             self.calls[message["id"]].cancelled = True
+
+    def on_recall(self, message):
+        if message["id"] > self.last_begun:
+            self.given_back.add(message["id"])
+            self.send(self.control, {"type": "recalled", "id": message["id"]})
+
+    def is_to_be_dropped(self, call_id):
+        return call_id in self.given_back
 
     def on_credit(self, message):
         call = self.calls.get(message["id"])

@@ -86,6 +86,10 @@ class Host:
             self.referee.calls[call_id].cancelled = True
         self.tell({"type": "cancel", "id": call_id})
 
+    def recall(self, call_id):
+        self.referee.recalls.setdefault(call_id, False)
+        self.tell({"type": "recall", "id": call_id})
+
     def ping(self):
         """Sends a ping, returns its sequence number."""
         self._last_seq += 1
@@ -132,6 +136,9 @@ class Host:
         if answer.message["type"] != "error":
             raise Broken(f"'{self.referee.calls[call_id].command}' should have failed; its answer was {answer}")
         return answer.message["error"]
+
+    def given_back(self, call_id):
+        self.wait_for(lambda: self.referee.recalls[call_id], f"return of call {call_id}")
 
     def pong(self, seq):
         self.wait_for(lambda: self.referee.pongs[seq], "pong")

@@ -37,6 +37,7 @@ class Referee:
         self.welcomed = False  # whether the welcome was sent
         self.is_ready = False
         self.calls = {}
+        self.recalls = {}  # by the id of the call; true once it is given back
         self.tool_calls = []
         self.pongs = {}  # by sequence number; None until it comes
         self._token = token
@@ -50,7 +51,7 @@ class Referee:
         receive = getattr(self, f"_on_{kind}", None) if type(kind) is str else None
         require(receive, f"a message of the unknown type {kind!r}: {frame}")
         if self._has_control:
-            require(over_data == (kind != "pong"), f"a {kind} over the wrong channel")
+            require(over_data == (kind not in ("pong", "recalled")), f"a {kind} over the wrong channel")
         require(self.hello or kind == "hello", f"a {kind} before the hello")
         if kind not in ("result", "chunk", "tool_call"):
             require(not frame.attachments, f"attachments with a {kind}")
@@ -70,6 +71,7 @@ class Referee:
         field(frame, "health_check", lambda value: is_text(value) and len(value.encode()) <= 256, optional=True)
         field(frame, "own_health_check", lambda value: type(value) is bool, optional=True)
         field(frame, "stack_signal", lambda value: value in (10, 12), optional=True)
+        field(frame, "recall", lambda value: type(value) is bool, optional=True)
         self.hello = hello
         self.capacity = hello.get("capacity", 1)
 
@@ -87,6 +89,14 @@ class Referee:
         later = [other for other, pong in self.pongs.items() if pong and other > seq]
         require(not later, f"ping {seq} was answered after a later one")
         self.pongs[seq] = frame.message
+
+    def _on_recalled(self, frame):
+        call_id = field(frame, "id", is_id)
+        require(call_id in self.recalls, f"a call that nobody has recalled is given back: {frame}")
+        require(not self.recalls[call_id], f"call {call_id} was given back twice")
+        answer = call_id in self.calls and self.calls[call_id].answer
+        require(not answer, f"call {call_id} is answered and given back")
+        self.recalls[call_id] = True
 
     def _on_result(self, frame):
         call = self._open_call(frame)
@@ -136,7 +146,11 @@ class Referee:
         call = self.calls.get(field(frame, "id", is_id))
         require(call, f"a message about a call that it does not have: {frame}")
         require(call.answer is None, f"a message about a call that is answered: {frame}")
-        earlier = sum(other.id < call.id and not other.answer and not other.cancelled for other in self.calls.values())
+        require(not self.recalls.get(call.id), f"a message about a call that was given back: {frame}")
+        earlier = sum(
+            other.id < call.id and not other.answer and not other.cancelled and other.id not in self.recalls
+            for other in self.calls.values()
+        )
         if not call.cancelled:
             require(
                 earlier < self.capacity,

@@ -84,6 +84,10 @@ class AsyncProfile(ConcurrentProfile):
         if not self._is_receiving:
             self._schedule(self._finish_if_idle)
 
+    def drop(self, call: Call) -> None:
+        super().drop(call)
+        self._queue.release()
+
     def _run_loop(self) -> None:
         """Runs the loop until the end of serving. Continues after the exit of a call's task: the call gets the exit."""
         while True:
@@ -170,8 +174,9 @@ class AsyncProfile(ConcurrentProfile):
         task.add_done_callback(self._on_task_done)
 
     async def _answer(self, call: Call, window: LoopWindow) -> None:
+        if not self.begin(call):
+            return
         set_context_call(call)
-        self.begin()
         answer = await self._responder.respond(call, window)
         if not self._is_terminated:
             self.finish(call, answer)

@@ -9,6 +9,7 @@ from .._calls import call as call_module
 from .._calls.call import Call
 from .._calls.interrupts import Interrupts
 from .._calls.pool_host import PoolHost
+from .._calls.recalls import Recalls
 from .._calls.responder import Outcome, Work
 from .._wire.connection import Connection
 from .._wire.json_text import orjson
@@ -28,7 +29,13 @@ def find_loop(connection: Connection) -> Any:
 
 
 def make_loop(
-    module: Any, connection: Connection, work: Work, interrupts: Interrupts, host: PoolHost, profile: Dict[str, Any]
+    module: Any,
+    connection: Connection,
+    work: Work,
+    interrupts: Interrupts,
+    recalls: Recalls,
+    host: PoolHost,
+    profile: Dict[str, Any],
 ) -> Any:
     """Returns the Loop of a ProcessProfile with these attributes. Precondition: the welcome has arrived."""
     max_text, max_depth = Answers(host.limits).unchecked_result()
@@ -39,6 +46,8 @@ def make_loop(
         window=interrupts,
         interrupts=vars(interrupts),
         cancelled_ids=interrupts._cancelled_ids,
+        recalls=vars(recalls),
+        recalled_ids=recalls._ids,
         profile=profile,
         call_module=vars(call_module),
         commands=work.commands,

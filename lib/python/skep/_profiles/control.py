@@ -37,6 +37,9 @@ class Control:
                 self._host.control_outbox.send(pong % (message["seq"], profile.in_flight, profile.completed))
             elif kind == "cancel":
                 self._host.cancel(message["id"])
+            elif kind == "recall":
+                if self._profile.recall(message["id"]):  # else it has begun, and its answer comes
+                    self._host.control_outbox.send(b'{"type":"recalled","id":%d}' % message["id"])
             elif kind == "credit":
                 self._host.credit.grant(message["id"], parse_credit(message["credit"]))
             elif kind in ("tool_result", "tool_error"):

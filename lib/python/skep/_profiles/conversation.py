@@ -133,6 +133,7 @@ class Conversation:
             profile.checks.watch_classes()
 
     def _hello(self) -> Dict[str, Any]:
+        has_control = self._connection.control is not self._connection.data
         hello = {
             "type": "hello",
             "protocol": PROTOCOL_VERSION,
@@ -140,7 +141,8 @@ class Conversation:
             "pid": os.getpid(),
             "sdk": f"python/{__version__}{threading_kind()}",
             "capacity": self._profile.capacity,
-            "control": self._connection.control is not self._connection.data,
+            "control": has_control,
+            "recall": has_control,
             "commands": _fitting_names(self._work.commands),
             "health_check": HEALTH_CHECK,
             "own_health_check": self._work.health_check is not None,

@@ -7,6 +7,7 @@ from .._calls.call import Call, set_global_call
 from .._calls.command import HEALTH_CHECK
 from .._calls.interrupts import CallWindow, Interrupts
 from .._calls.pool_host import PoolHost
+from .._calls.recalls import Recalls
 from .._calls.responder import Outcome, Responder, Work
 from .._process.exits import exit_without_host
 from .._wire.connection import Connection
@@ -29,6 +30,7 @@ class Profile:
         self._work = work
         self._interrupts = interrupts
         self._host = host
+        self._recalls = Recalls()
 
     def limit_capacity(self, capacity: int) -> None:
         """Limits the calls at once, as the host asks for. Precondition: before serve()."""
@@ -41,6 +43,11 @@ class Profile:
     def cancel(self, call_id: int) -> None:
         """Cancels a running or a future call. No effect on a finished call. Thread-safe."""
         raise NotImplementedError
+
+
+    def recall(self, call_id: int) -> bool:
+        """Returns true if a running or a future call has not begun: it never will. On the thread that listens."""
+        return self._recalls.recall(call_id)
 
 
 class ProcessProfile(Profile):
@@ -82,12 +89,15 @@ class ProcessProfile(Profile):
         """Returns the function that serves calls in C up to one that is left to this profile; None without it."""
         if self._loop_module is None:
             return None
-        parts = self._connection, self._work, self._interrupts, self._host
+        parts = self._connection, self._work, self._interrupts, self._recalls, self._host
         run: Callable[[], Any] = make_loop(self._loop_module, *parts, vars(self)).run
         return run
 
     def _answer(self, call: Call, responder: Responder, outcome: Optional[Outcome] = None) -> None:
-        """Answers a call, or one whose function has run already."""
+        """Answers a call, or one whose function has run already. Drops a recalled call."""
+        if outcome is None and not self._recalls.begin(call.id):
+            self._interrupts.finish(call.id)
+            return
         self.in_flight = 1
         set_global_call(call)
         answer = responder.respond(call, outcome)
@@ -170,10 +180,22 @@ class ConcurrentProfile(Profile):
         if self.calls.add(call.id, window):
             window.interrupt(Cancelled)
 
-    def begin(self) -> None:
-        """Counts a call that begins."""
+    def recall(self, call_id: int) -> bool:
         with self._lock:
-            self.in_flight += 1
+            return super().recall(call_id)
+
+    def begin(self, call: Call) -> bool:
+        """Begins a call. Returns False if it was recalled, and drops it."""
+        with self._lock:
+            has_begun = self._recalls.begin(call.id)
+            self.in_flight += has_begun
+        if not has_begun:
+            self.drop(call)
+        return has_begun
+
+    def drop(self, call: Call) -> None:
+        """Forgets a recalled call."""
+        self.calls.remove(call.id)
 
     def finish(self, call: Call, answer: Answer) -> None:
         """Answers a call that has begun."""
@@ -186,8 +208,8 @@ class ConcurrentProfile(Profile):
 
     def fail(self, call: Call, error: BaseException) -> None:
         """Answers a call that cannot begin, with an error."""
-        self.begin()
-        self.finish(call, Answers(self.host.limits).error(call.id, error))
+        if self.begin(call):
+            self.finish(call, Answers(self.host.limits).error(call.id, error))
 
     def interrupt_all(self, kind: Type[BaseException]) -> None:
         """Interrupts all calls, and their waits for the host."""

@@ -164,8 +164,9 @@ class CallThreads:
     def _answer(self, call: Call, responder: Responder) -> None:
         assert isinstance(call.window, ThreadWindow)
         call.window.begin()
+        if not self._profile.begin(call):
+            return
         set_context_call(call)
-        self._profile.begin()
         answer = responder.respond(call)
         set_context_call(None)
         if self._profile.checks is not None:
