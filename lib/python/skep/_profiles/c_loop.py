@@ -41,7 +41,7 @@ def make_loop(
         cancelled_ids=interrupts._cancelled_ids,
         profile=profile,
         call_module=vars(call_module),
-        commands=work.commands,
+        commands=work.single_commands,
         reports=host._progress.reports,
         tool_accounts=host.tools.accounts,
         call_type=Call,

@@ -146,6 +146,10 @@ class Conversation:
             "own_health_check": self._work.health_check is not None,
             "loop": self._profile.loop,
         }
+        if self._work.batch_commands:
+            hello["batches"] = {
+                name: {"most": each.most, "wait_ms": each.wait_ms} for name, each in self._work.batch_commands.items()
+            }
         stack_signal = dump_on_signal()
         if stack_signal is not None:
             hello["stack_signal"] = stack_signal

@@ -4,14 +4,13 @@ import json
 from typing import Any, Dict, List, Optional, Sequence, Set, Tuple, Union
 
 from .._process.diagnostics import error_text, type_name, user_traceback, write_to_stderr
-from .channel import frame_length
+from .channel import Message, frame_length
 from .conversion import ARRAY_BEGIN, ResultEncoder
 from .errors import CallError, Error, ResultTooLarge, UnserializableResult, validate_code
 from .json_rules import Rules
 from .protocol import Limits
 
-# The JSON object, possibly in parts, and the attachments.
-Answer = Tuple[Sequence[bytes], Sequence[memoryview]]
+Answer = Message
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # json.dumps() may be patched
 
