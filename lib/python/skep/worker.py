@@ -5,7 +5,8 @@ import os
 import sys
 from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, TypeVar, Union, overload
 
-from ._calls.command import RESERVED_PREFIX, BatchCommand, Command, HealthCheck, unwrap_function
+from ._calls.command import RESERVED_PREFIX, BatchCommand, Command, EngineCommand, HealthCheck, unwrap_function
+from ._calls.engine import Engine
 from ._calls.event_loop import EventLoop
 from ._calls.responder import DEFAULT_CONCURRENCY, Work
 from ._calls.telemetry import records
@@ -29,6 +30,7 @@ _LAST_RECORDS_TIMEOUT = 0.5  # seconds
 _MAX_WAIT_MS = 10_000
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+EngineFunction = TypeVar("EngineFunction", bound=Callable[[Engine], Any])
 Hook = TypeVar("Hook", bound=Callable[[], Any])
 
 
@@ -153,6 +155,41 @@ class Worker:
             return self._register(target, name, make)
         command_name = name if target is None else target
         return lambda function: self._register(function, command_name, make)
+
+    def engine(
+        self, target: Optional[str] = None, *, slots: int, name: Optional[str] = None
+    ) -> Callable[[EngineFunction], EngineFunction]:
+        """Registers the function that serves a command for many calls at once, each a stream. At most one per worker.
+
+        Use as `@worker.engine("generate", slots=64)`. The function is called once, on the main thread, with a
+        skep.Engine: it iterates over the steps of the engine as long as the worker serves. If it raises or returns
+        before, its open calls get the error, and it is called again for later calls. The health check, and other
+        commands of the worker, run in threads beside it.
+
+        Args:
+            target: the name of the command; by default the name of the function.
+            slots: how many calls the function serves at once, 1 or more.
+            name: the same as `target`.
+        Returns:
+            A decorator.
+        Raises:
+            TypeError: the function does not take one argument, or is async or a generator.
+            ValueError: `slots` is out of its range, there is an engine already, or the name is taken or begins with
+                "skep.".
+        """
+        if type(slots) is not int or slots < 1:
+            raise ValueError(f"slots is a number of calls, 1 or more, not {slots!r}")
+        engine = self._work().engine
+        if engine is not None:
+            raise ValueError(f"there is already an engine '{engine.name}'")
+        command_name = name if target is None else target
+        make = functools.partial(EngineCommand, slots=slots)
+
+        def register(function: EngineFunction) -> EngineFunction:
+            self._register(function, command_name, make)
+            return function
+
+        return register
 
     def health_check(self, function: Hook) -> Hook:
         """Registers the function that the pool calls from time to time while the worker is idle. At most one.

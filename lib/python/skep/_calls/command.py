@@ -216,6 +216,24 @@ class BatchCommand(Command):
         """Accepts all arguments: the function reads them in its calls."""
 
 
+class EngineCommand(Command):
+    """A function that serves up to `slots` calls at once, step by step."""
+
+    __slots__ = ("slots",)
+
+    def __init__(self, name: str, function: Callable[..., Any], slots: int) -> None:
+        if is_generator(function) or is_async(function):
+            raise TypeError(f"engine '{name}' is a plain function that iterates over its argument")
+        super().__init__(name, function)
+        self.slots = slots
+
+    def _check_signature(self, name: str, signature: inspect.Signature) -> None:
+        check_one_argument(f"engine '{name}'", "a skep.Engine", signature)
+
+    def check(self, args: Dict[str, Any]) -> None:
+        """Accepts all arguments: the function reads them in its calls."""
+
+
 def check_one_argument(subject: str, argument: str, signature: inspect.Signature) -> None:
     """Raises TypeError unless a function with this signature can be called with one positional argument."""
     try:

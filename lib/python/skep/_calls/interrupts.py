@@ -25,8 +25,11 @@ class Window:
     # the callback, and resets it afterwards.
     on_interrupt: Optional[Callable[[], None]] = None
 
-    def open(self, call_id: int) -> None:
-        """Opens the window. Raises a pending interrupt: call close() in a try block that includes open()."""
+    def open(self, call_id: Optional[int] = None) -> None:
+        """Opens the window, of the main thread also without a call.
+
+        Raises a pending interrupt: call close() in a try block that includes open().
+        """
 
     def close(self) -> bool:
         """Closes the window. Returns true if it was open. In a call's thread, may raise an interrupt."""

@@ -87,12 +87,16 @@ class PoolHost(Host):
             self.tools.finish(call)
 
     def answer_all(self, calls: Sequence[Call], answers: Sequence[Answer]) -> None:
-        """Sends the answers to the calls of a batch in one write."""
+        """Sends the answers to the calls in one write. No message about the calls follows."""
+        for call in calls:
+            call.is_over = True
+        self.send_all_of(answers)
+
+    def send_all_of(self, messages: Sequence[Answer]) -> None:
+        """Sends messages in one write."""
         try:
             with self.outbox.lock:
-                for call in calls:
-                    call.is_over = True
-                self._data.send_all_of(answers)
+                self._data.send_all_of(messages)
         except OSError:
             exit_without_host()
 

@@ -16,6 +16,7 @@ from .command import (
     HEALTH_CHECK,
     BatchCommand,
     Command,
+    EngineCommand,
     HealthCheck,
     find_command,
     value_kind,
@@ -83,6 +84,12 @@ class Work:
     def single_commands(self) -> Dict[str, Command]:
         """The commands that serve one call at a time, by name."""
         return {name: each for name, each in self.commands.items() if type(each) is Command}
+
+    @property
+    def engine(self) -> Optional[EngineCommand]:
+        """The engine, None if there is none."""
+        engines = [each for each in self.commands.values() if isinstance(each, EngineCommand)]
+        return engines[0] if engines else None
 
     @property
     def batch_commands(self) -> Dict[str, BatchCommand]:

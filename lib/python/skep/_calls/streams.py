@@ -41,9 +41,10 @@ class Credit:
         self._lock = threading.Lock()
         self._accounts: Dict[int, Account] = {}
 
-    def begin(self, call_id: int, credit: Tuple[int, int], mailbox: Mailbox) -> None:
-        """Opens the account of a stream."""
-        self._accounts[call_id] = Account(credit, mailbox)
+    def begin(self, call_id: int, credit: Tuple[int, int], mailbox: Mailbox) -> Account:
+        """Opens the account of a stream and returns it."""
+        account = self._accounts[call_id] = Account(credit, mailbox)
+        return account
 
     def spend(self, call_id: int, size: int) -> bool:
         """Spends credit on a chunk of `size` bytes. Returns false if no credit is left."""

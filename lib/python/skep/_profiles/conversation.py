@@ -41,6 +41,16 @@ def choose_profile(
             "does not say that its commands may run beside each other: if so, create the worker by "
             "skep.Worker(thread_safe=True)"
         )
+    if work.engine is not None:
+        others = [name for name in work.commands if name != work.engine.name]
+        if others and not work.thread_safe:
+            raise Unsuitable(
+                f"the script has an engine and other commands ({', '.join(others)}), which run in threads beside it. If "
+                "they may, create the worker by skep.Worker(thread_safe=True)"
+            )
+        from .engine_profile import EngineProfile
+
+        return EngineProfile(connection, work, interrupts, host, work.engine.slots)
     if work.is_async:
         if work.plain_commands and not work.thread_safe:
             raise Unsuitable(
@@ -150,6 +160,8 @@ class Conversation:
             hello["batches"] = {
                 name: {"most": each.most, "wait_ms": each.wait_ms} for name, each in self._work.batch_commands.items()
             }
+        if self._work.engine is not None:
+            hello["slots"] = self._work.engine.slots
         stack_signal = dump_on_signal()
         if stack_signal is not None:
             hello["stack_signal"] = stack_signal

@@ -217,12 +217,12 @@ class ConcurrentProfile(Profile):
 
     def finish(self, call: Call, answer: Answer) -> None:
         """Answers a call that has begun."""
-        self._count_ends((call,))
+        self.count_ends((call,))
         self.host.answer(call, answer)
 
     def finish_batch(self, batch: CallBatch, answers: Sequence[Answer]) -> None:
         """Answers a batch that has begun."""
-        self._count_ends(batch.calls)
+        self.count_ends(batch.calls)
         batch.is_over = True
         self.host.answer_all(batch.calls, answers)
 
@@ -236,7 +236,7 @@ class ConcurrentProfile(Profile):
             running.reject(error)
             self.finish_batch(running, running.encode_errors(answers))
 
-    def _count_ends(self, calls: Sequence[Call]) -> None:
+    def count_ends(self, calls: Sequence[Call]) -> None:
         """Counts calls that end, directly before their answers."""
         with self._lock:
             self.in_flight -= len(calls)

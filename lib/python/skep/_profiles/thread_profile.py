@@ -49,7 +49,7 @@ class ThreadWindow(CallWindow):
     def begin(self) -> None:
         self.thread = threading.get_ident()
 
-    def open(self, call_id: int) -> None:
+    def open(self, call_id: Optional[int] = None) -> None:
         if self._has_raised or self._is_open:
             return
         self._is_open = True
@@ -194,7 +194,7 @@ class ThreadProfile(ConcurrentProfile):
 
     def serve(self) -> None:
         try:
-            self._receive_calls()
+            self._serve_calls()
             self._threads.close()
             with self._interrupts.window():
                 self._threads.join()
@@ -204,16 +204,13 @@ class ThreadProfile(ConcurrentProfile):
             self._threads.join(UNWIND_SECONDS)
             raise
 
-    def _receive_calls(self) -> None:
+    def _serve_calls(self) -> None:
         while not self._interrupts.is_stopping:
-            running = self.with_batch(self.receive_call())
+            with self._interrupts.window():
+                running = self.with_batch(self.receive_call())
             if running is not None:
                 self._put(running)
             del running  # a frame may be large, and the next one far away
-
-    def receive_call(self) -> Optional[Call]:
-        with self._interrupts.window():
-            return super().receive_call()
 
     def _put(self, running: Running) -> None:
         self.admit(running, ThreadWindow())
