@@ -1,5 +1,6 @@
 """Engines: a function that serves many calls at once, each of them a stream that grows by a chunk per step."""
 
+import math
 import threading
 import time
 from collections import deque
@@ -114,6 +115,8 @@ class EngineCalls:
         self._new: List[Call] = []  # that the function does not know yet
         self._gone: List[Call] = []  # that the function does not know to be
         self._messages: List[Answer] = []  # of the current step
+        self._is_changed = False  # if true, calls are new or cancelled
+        self._next_deadline = math.inf  # of the calls
 
     def next_step(self) -> Optional[Step]:
         """Sends the messages of the last step, and waits until there is work. Returns None if the worker is to stop."""
@@ -188,7 +191,8 @@ class EngineCalls:
         window = self._port.window
         try:
             window.close()
-            self._spend(stream)
+            with self._port.credit.lock:
+                self._spend(stream)
         finally:
             window.open()
         if len(stream.chunks) > _MAX_KEPT:
@@ -210,24 +214,35 @@ class EngineCalls:
         port.leave_child()
         while not port.news.empty():
             self._take(port.news.get())
-        now = time.monotonic()
-        for stream in list(self._streams.values()):
+        if self._is_changed or time.monotonic() >= self._next_deadline:
+            self._drop_gone()
+        with port.credit.lock:
+            for stream in self._streams.values():
+                if stream.chunks:
+                    self._spend(stream)
+        for stream in [each for each in self._streams.values() if each.answer is not None and not each.chunks]:
+            self._end(stream)
+        if self._messages:
+            messages, self._messages = self._messages, []
+            port.write(messages)
+
+    def _drop_gone(self) -> None:
+        """Ends the calls that are cancelled or late."""
+        self._is_changed = False
+        now, self._next_deadline = time.monotonic(), math.inf
+        for stream in self._streams.values():
             call = stream.call
             if call.cancelled():
                 self._drop(stream, Cancelled())
             elif call.deadline is not None and call.deadline <= now:
                 self._drop(stream, DeadlineExceeded(f"the deadline of '{call.command}' passed before its end"))
-            if stream.chunks:
-                self._spend(stream)
-            if stream.answer is not None and not stream.chunks:
-                self._end(stream, stream.answer)
-        if self._messages:
-            messages, self._messages = self._messages, []
-            port.write(messages)
+            elif call.deadline is not None:
+                self._next_deadline = min(self._next_deadline, call.deadline)
 
     def _take(self, call: Optional[Call]) -> None:
         """Begins a call, unless the worker is to stop."""
         port = self._port
+        self._is_changed = True
         if call is None or port.is_stopping:
             return
         port.begin(call)
@@ -240,13 +255,15 @@ class EngineCalls:
             self._drop(stream, error)
 
     def _spend(self, stream: _Stream) -> None:
-        """Moves the chunks that have credit to the messages."""
-        chunks, credit, call_id = stream.chunks, self._port.credit, stream.call.id
-        while chunks and credit.spend(call_id, frame_length(*chunks[0]) - _EMPTY_FRAME):
+        """Moves the chunks that have credit to the messages. With the lock of the credit held."""
+        chunks, account = stream.chunks, stream.account
+        while chunks and account is not None and account.spend(frame_length(*chunks[0]) - _EMPTY_FRAME):
             self._messages.append(chunks.popleft())
 
-    def _end(self, stream: _Stream, answer: Answer) -> None:
-        call = stream.call
+    def _end(self, stream: _Stream) -> None:
+        """Answers a call whose chunks are sent."""
+        call, answer = stream.call, stream.answer
+        assert answer is not None
         del self._streams[call.id]
         if stream.account is not None:
             self._port.credit.finish(call.id)
@@ -254,13 +271,11 @@ class EngineCalls:
         self._messages.append(answer)
 
     def _wait(self) -> None:
-        """Waits for news, or for the deadline of one of the calls."""
-        deadlines = [each.call.deadline for each in self._streams.values() if each.call.deadline is not None]
-        timeout = min(max(0.0, min(deadlines) - time.monotonic()), threading.TIMEOUT_MAX) if deadlines else None
-        window, call = self._port.window, None
+        """Waits for news, or for the next deadline."""
+        window, call, timeout = self._port.window, None, self._next_deadline - time.monotonic()
         try:
             window.open()
-            call = self._port.news.get(timeout=timeout)
+            call = self._port.news.get(timeout=min(max(0.0, timeout), threading.TIMEOUT_MAX))
         except Empty:
             pass
         finally:

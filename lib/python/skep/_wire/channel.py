@@ -154,13 +154,15 @@ class Channel:
     def send_all_of(self, messages: Iterable[Message]) -> None:
         """Sends messages in one write. Does not copy large ones."""
         parts: List[Part] = []
-        small: List[bytes] = []
+        small: List[Part] = []
+        pack = _HEADER.pack
         for body, attachments in messages:
-            json_length = sum(map(len, body))
-            length = frame_length((), attachments) + json_length
-            small.append(_HEADER.pack(length, json_length))
+            length = json_length = sum(map(len, body))
+            length += _JSON_LENGTH_SIZE + sum(map(len, attachments)) if attachments else _JSON_LENGTH_SIZE
+            small.append(pack(length, json_length))
             if length <= _SMALL_FRAME:
-                small += (*body, *attachments)
+                small += body
+                small += attachments
             else:
                 parts += (b"".join(small), *body, *attachments)
                 small.clear()

@@ -68,7 +68,7 @@ class Answers:
             body = head, text, _aligning_end(len(head) + len(text)) if ARRAY_BEGIN in text else b"}"
         else:
             body = head % (call_id, b""), text, b"}"
-        if frame_length(body, attachments) > self._unchecked_length:
+        if attachments or len(text) + _RESULT_OVERHEAD > self._unchecked_length:
             self._check_size(body, attachments, command)
             _advise_arrays(text, command)
         return body, attachments
