@@ -382,5 +382,36 @@ class Registration(unittest.TestCase):
         self.assertIn("there is already an engine 'generate'", str(raised.exception))
 
 
+class LocalCall(unittest.TestCase):
+    def setUp(self):
+        self.worker = skep.Worker()
+
+        @self.worker.engine("count", slots=4)
+        def count(engine):
+            for step in engine:
+                for call in step.new:
+                    for number in range(call.args["count"]):
+                        engine.send(call, (number, len(call.attachments)))
+                    if call.args["count"] == 3:
+                        engine.fail(call, KeyError("three"))
+                    elif call.args["count"] == 4:
+                        return
+                    engine.finish(call, "ignored")
+                    if call.args["count"] == 1:
+                        return
+
+    def test_the_result_is_the_chunks(self):
+        self.assertEqual(self.worker.call("count", [b"a"], count=2), [[0, 1], [1, 1]])
+        self.assertEqual(self.worker.call("count", count=1), [[0, 0]])
+
+    def test_errors(self):
+        with self.assertRaises(KeyError):
+            self.worker.call("count", count=3)
+        with self.assertRaisesRegex(RuntimeError, "has returned and left the call open"):
+            self.worker.call("count", count=4)
+        with self.assertRaises(KeyError):
+            self.worker.call("count")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -7,13 +7,16 @@ from itertools import chain, repeat
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
 from ._calls.batch import CallBatch
-from ._calls.call import Call, Host, current_call
-from ._calls.command import find_command
+from ._calls.call import Call, CallGroup, Host, current_call
+from ._calls.command import EngineCommand, find_command
+from ._calls.engine import Engine, EngineCalls, EnginePort, left_open_error
 from ._calls.event_loop import EventLoop
 from ._calls.interrupts import Window
 from ._calls.responder import Work
+from ._calls.streams import Credit
 from ._calls.tools import encode_args
 from ._process.diagnostics import type_name
+from ._process.interpreter import SimpleQueue
 from ._wire.arrays import Array, array, form, is_numpy_array
 from ._wire.conversion import ResultEncoder, with_attachments
 from ._wire.errors import HostError
@@ -116,6 +119,8 @@ def call_locally(
             raise outcome
         return outcome
     call = _make_call(1, command, args, attachments)
+    if work.engine is not None and work.engine.name == command:
+        return _run_engine(work, work.engine, call)
     answers = Answers(DEFAULT_LIMITS)
     registered = work.commands.get(command)
     with current_call(call):
@@ -126,6 +131,52 @@ def call_locally(
         else:
             answer = work.execute(call, answers)
     return _result_value(answer)
+
+
+class _LocalPort(EnginePort):
+    """The port of an engine for one call. The engine stops after the call."""
+
+    def __init__(self, work: Work, call: Call) -> None:
+        self._work = work
+        self._has_begun = False
+        self.window = Window()
+        self.credit = Credit()
+        self.limits = DEFAULT_LIMITS
+        self.news = SimpleQueue()
+        self.news.put(call)
+        self.answer: Optional[Answer] = None
+        self.error: Optional[BaseException] = None
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._has_begun
+
+    def check(self, call: Call) -> None:
+        self._work.accept(call)
+
+    def begin(self, call: Call) -> None:
+        self._has_begun = True
+
+    def write(self, messages: Sequence[Answer]) -> None:
+        self.answer = messages[-1]
+
+    def encode_error(self, answers: Answers, call: Call, error: BaseException) -> Answer:
+        self.error = error
+        return super().encode_error(answers, call, error)
+
+
+def _run_engine(work: Work, engine: EngineCommand, call: Call) -> Any:
+    """Runs an engine for one call without a stream, whose result are its chunks."""
+    port = _LocalPort(work, call)
+    calls = EngineCalls(port)
+    with current_call(CallGroup("an engine")):
+        engine.function(Engine(calls, port.window))
+    calls.fail_all(left_open_error(engine.name))
+    calls.wait_for_call()  # until the answer is written
+    if port.error is not None:
+        raise port.error
+    assert port.answer is not None
+    return _result_value(port.answer)
 
 
 def call_batch_locally(

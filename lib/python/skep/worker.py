@@ -251,7 +251,8 @@ class Worker:
         Arguments and result are converted to JSON and back, as on their way from and to a host, so a tuple becomes a
         list; arrays stay arrays. The on_start hooks run once, before the first call; patch the functions that a hook calls to keep it from
         loading data that a test does not need. The on_stop hooks never run here. Async commands run on a loop of this
-        worker, so no other loop may run on this thread. skep.fake_tools() provides tools of the host.
+        worker, so no other loop may run on this thread. A batch command gets a batch of one call, an engine one call
+        without a stream. skep.fake_tools() provides tools of the host.
 
         Args:
             command: the name of the command.

@@ -133,14 +133,19 @@ def read_batch(first: Call, receive: Callable[[], Optional[Call]]) -> Optional[S
         call = receive()
         if call is None:
             return None
-        if call.command != first.command or call.batch != first.batch:
-            raise ProtocolError(f"call {call.id} comes amid batch {first.batch} of '{first.command}'")
+        if call.command != first.command or _batch_of(call) != _batch_of(first):
+            raise ProtocolError(f"call {call.id} comes amid batch {_batch_of(first)} of '{first.command}'")
         calls.append(call)
     return calls
 
 
+def _batch_of(call: Call) -> Any:
+    """Returns the batch as in the message: its number, and how many calls it has. None without one."""
+    return call._message.get("batch")
+
+
 def _batch_size(call: Call) -> int:
-    batch = call.batch
+    batch = _batch_of(call)
     if batch is None:
         return 1
     if type(batch) is not list or [type(number) for number in batch] != [int, int] or batch[1] < 1:

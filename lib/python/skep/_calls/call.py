@@ -82,11 +82,6 @@ class Call:
         return self._message.get("metadata") or {}
 
     @property
-    def batch(self) -> Any:
-        """The batch of the call as in the message: its number, and how many calls it has. None without one."""
-        return self._message.get("batch")
-
-    @property
     def attachments(self) -> List[memoryview]:
         """The binary data sent with the call, in order, read-only."""
         return list(self.attached)

@@ -70,15 +70,30 @@ class EnginePort:
 
 
 class Step:
-    """The news of a step of an engine: lists of calls."""
+    """The news of a step of an engine."""
 
     __module__ = "skep"
-    __slots__ = ("new", "gone", "stalled")
+    __slots__ = ("_new", "_gone", "_stalled")
 
     def __init__(self, new: List[Call], gone: List[Call], stalled: List[Call]) -> None:
-        self.new = new  # calls that have come
-        self.gone = gone  # calls that are answered without the engine: cancelled, late, or with too many chunks
-        self.stalled = stalled  # calls whose consumers have not taken the chunks so far
+        self._new = new
+        self._gone = gone
+        self._stalled = stalled
+
+    @property
+    def new(self) -> List[Call]:
+        """The calls that have come."""
+        return self._new
+
+    @property
+    def gone(self) -> List[Call]:
+        """The calls to drop, once each: they are cancelled, late, or failed by Engine.send(), and answered already."""
+        return self._gone
+
+    @property
+    def stalled(self) -> List[Call]:
+        """The open calls whose consumers have to take chunks first."""
+        return self._stalled
 
 
 class _Stream:
@@ -281,6 +296,11 @@ class EngineCalls:
         finally:
             window.close()
         self._take(call)
+
+
+def left_open_error(name: str) -> RuntimeError:
+    """Returns the error of the calls that the function of an engine leaves open when it returns."""
+    return RuntimeError(f"engine '{name}' has returned and left the call open")
 
 
 class Engine:

@@ -4,7 +4,7 @@ import threading
 from typing import Any, Optional, Sequence
 
 from .._calls.call import Call, CallGroup, Running, set_global_call
-from .._calls.engine import Engine, EngineCalls, EnginePort, EngineWindow
+from .._calls.engine import Engine, EngineCalls, EnginePort, EngineWindow, left_open_error
 from .._process.diagnostics import show_traceback
 from .._process.exits import Terminate, exit_forked_child
 from .._process.interpreter import SimpleQueue
@@ -46,7 +46,7 @@ class EngineProfile(ThreadProfile):
 
     def _run_function(self, engine: Engine) -> BaseException:
         """Runs the function of the engine. Returns the error for the calls that it leaves open."""
-        error: BaseException = RuntimeError(f"engine '{self._engine.name}' has returned and left the call open")
+        error: BaseException = left_open_error(self._engine.name)
         try:
             try:
                 self._interrupts.open()
