@@ -119,8 +119,9 @@ class _Stream:
 
 
 class EngineCalls:
-    """The calls of an engine. On the engine's thread, with its window closed except while it waits, and while it
-    converts values.
+    """The calls of an engine, and their messages.
+
+    On the engine's thread. The window is closed, except in send(), finish() and fail(), and during waits.
     """
 
     def __init__(self, port: EnginePort) -> None:
