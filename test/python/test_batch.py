@@ -1,15 +1,13 @@
 """Batch commands: one function for many calls, each of which is answered on its own."""
 
+import json
 import os
 import signal
-import sys
 import unittest
 from unittest import mock
 
 import skep
-from host import LOOP, ROOT, HostCase, frame
-
-sys.path.insert(0, str(ROOT / "lib" / "python"))
+from host import LOOP, HostCase, frame
 
 COMMANDS = """
 import threading, time
@@ -556,6 +554,20 @@ class Arrays(BatchCase):
         self.host = self.start(ARRAYS)
         ids = self.send("norm", [1, 2], [3, 4], [5, 6], forms={1: {"shape": [7]}})
         self.assertEqual(self.outcomes(ids), [3, "skep.InvalidArguments", 11])
+
+
+class ManyCommands(BatchCase):
+    def test_hello_has_no_more_than_fit(self):
+        self.host = self.start(
+            "for n in range(3000):\n"
+            "    worker.command(f'{n:04}' + '\\x01' * 20, batch=4)(lambda calls: [len(calls)] * len(calls))\n",
+            ready=False,
+        )
+        hello = self.host.handshake()
+        self.assertLess(len(json.dumps(hello)), 128 * 1024)
+        self.assertGreater(len(hello["batches"]), 200)
+        self.assertGreater(len(hello["commands"]), 200)
+        self.assertEqual(self.host.call("2999" + "\x01" * 20), 1)
 
 
 class Registration(unittest.TestCase):

@@ -1,5 +1,7 @@
 """Engines: one function that serves many calls at once, step by step."""
 
+import random
+import select
 import signal
 import time
 import unittest
@@ -315,6 +317,68 @@ def generate(engine): raise ValueError("at once")
         self.host.tell({"type": "shutdown", "grace_ms": 1000})
         status, _, stderr = self.host.finish()
         self.assertEqual((status, stderr.count("ValueError: at once")), (0, 1))
+
+
+class AtRandom(EngineCase):
+    def test_cancels_and_credit_at_any_moment(self):
+        self.start_engine()
+        dice = random.Random(37)
+        counts, credits, seen, cancelled = {}, {}, {}, set()
+        waiting = [dice.randrange(60) for _ in range(150)]
+        while waiting or counts:
+            while waiting and len(counts) < 4:
+                count, credit = waiting.pop(), dice.randrange(20)
+                call_id = self.send({"chunks": credit, "bytes": 1 << 20}, count=count)
+                counts[call_id], credits[call_id], seen[call_id] = count, credit, []
+            act, call_id = dice.random(), dice.choice(list(counts))
+            if act < 0.05:
+                cancelled.add(call_id)
+                self.host.cancel(call_id)
+            elif act < 0.5:
+                more = dice.randrange(1, 20)
+                credits[call_id] += more
+                self.host.tell({"type": "credit", "id": call_id, "credit": {"chunks": more, "bytes": 1 << 20}})
+            while select.select([self.host.data], [], [], 0.0005)[0]:
+                message = self.host.receive()
+                chunks = seen[message["id"]]
+                if message["type"] == "chunk":
+                    self.assertEqual(message["value"], len(chunks))
+                    chunks.append(message["value"])
+                    self.assertLessEqual(len(chunks), credits[message["id"]])
+                    continue
+                count = counts.pop(message["id"])
+                if message["type"] == "result":
+                    self.assertEqual((message["value"], len(chunks)), ({"count": count}, count))
+                else:
+                    self.assertEqual(message["error"]["type"], "skep.Cancelled")
+                    self.assertIn(message["id"], cancelled)
+        self.assertEqual(self.host.ping(), {"type": "pong", "seq": 1, "in_flight": 0, "completed": 150})
+
+    def test_calls_leave_nothing_behind(self):
+        self.start_engine("""
+import gc, sys
+
+worker = skep.Worker()
+
+@worker.engine("generate", slots=4)
+def generate(engine):
+    for step in engine:
+        for call in step.new:
+            engine.send(call, call.args)
+            if call.args.get("fails"): engine.fail(call, ValueError("no"))
+            elif call.args.get("unsendable"): engine.send(call, object())
+            elif call.args.get("counts"):
+                gc.collect()
+                engine.finish(call, sys.getallocatedblocks())
+            else: engine.finish(call, "end")
+""")
+        for round_number in range(2):
+            for count in range((200, 3000)[round_number]):
+                self.stream(self.send(**({}, {"fails": 1}, {"unsendable": 1})[count % 3]))
+            blocks = self.stream(self.send(counts=1))[1]["value"]
+            if round_number == 0:
+                blocks_before = blocks
+        self.assertLess(blocks - blocks_before, 500)
 
 
 class Others(EngineCase):
