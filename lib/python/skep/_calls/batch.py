@@ -2,6 +2,7 @@
 
 from typing import AbstractSet, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Type, Union
 
+from .._process.diagnostics import type_name
 from .._process.exits import exit_forked_child
 from .._wire.errors import Cancelled, ProtocolError
 from .._wire.messages import Answer, Answers
@@ -113,13 +114,18 @@ class CallBatch(CallGroup):
 
 def _results_of(command: str, value: Any, count: int) -> List[Any]:
     """Returns the results in the value of a batch command. Raises TypeError if it is not a sequence of as many."""
-    expected = f"batch command '{command}' returns a sequence of {count} results, one per call"
-    if isinstance(value, (str, bytes, Mapping, AbstractSet)) or not hasattr(value, "__len__"):
-        raise TypeError(f"{expected}, not {type(value).__name__}")
-    results = list(value)
-    if len(results) != count:
-        raise TypeError(f"{expected}; it has returned {len(results)}")
+    if type(value) is not list:
+        if isinstance(value, (str, bytes, Mapping, AbstractSet)) or not hasattr(value, "__len__"):
+            raise TypeError(_expectation(command, count) + f", not {type_name(type(value))}")
+        value = list(value)
+    if len(value) != count:
+        raise TypeError(_expectation(command, count) + f"; it has returned {len(value)}")
+    results: List[Any] = value
     return results
+
+
+def _expectation(command: str, count: int) -> str:
+    return f"batch command '{command}' returns a sequence of {count} results, one per call"
 
 
 def read_batch(first: Call, receive: Callable[[], Optional[Call]]) -> Optional[Sequence[Call]]:
