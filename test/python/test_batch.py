@@ -441,6 +441,27 @@ class OneAtATime(EachSide, BatchCase):
         self.assertEqual(self.values("double", 1, 2), [2, 4])
 
 
+class OverStdio(BatchCase):
+    def setUp(self):
+        super().setUp()
+        self.start_commands(stdio=True)
+
+    def test_batches(self):
+        self.assertEqual(self.values("double", 1, "a", [2]), [2, "aa", [2, 2]])
+        ids = self.send_batch("wait", {}, {})
+        self.host.until_busy()
+        for call_id in ids:
+            self.host.cancel(call_id)
+        self.assertEqual(self.outcomes(ids), ["skep.Cancelled"] * 2)
+
+    def test_a_shutdown_before_the_rest_of_a_batch(self):
+        self.host.data.sendall(self.batch_frames("double", {"value": 1}, {"value": 2})[1][0])
+        self.host.ping()
+        self.host.tell({"type": "shutdown", "grace_ms": 1000})
+        self.assertTrue(self.host.is_closed(self.host.data))
+        self.assertEqual(self.host.finish()[0], 0)
+
+
 class InPython(EachSide, BatchCase):
     """Without the loop in C."""
 

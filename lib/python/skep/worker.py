@@ -42,7 +42,7 @@ class Worker:
 
     Args:
         thread_safe: True allows concurrent commands in threads of one process. A pool with more than one thread per
-            worker requires it, and so does a script with both async and plain commands.
+            worker requires it, and so does a script with async commands and plain ones, or with an engine and others.
         concurrency: limit of concurrent async commands, 1 or more; 100 by default.
         faulthandler: if true, a crash of the interpreter or of native code writes the stacks of all threads to stderr.
             False for a script whose libraries catch SIGSEGV themselves. A faulthandler that the script or
