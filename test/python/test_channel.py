@@ -126,6 +126,37 @@ class Sending(unittest.TestCase):
         self.assertIs(writes[2], big)
         self.assertEqual(frame_length([b"{}"], [big]), 100_006)
 
+    def test_messages_in_one_write(self):
+        writes = []
+        channel = Channel(None, lambda data: writes.append([bytes(data)]), lambda parts: writes.append(list(parts)))
+        channel.send_all_of([((b"{", b"}"), ()), ((b"[]",), (b"a",))])
+        first = struct.pack(">II", 6, 2) + b"{}"
+        second = struct.pack(">II", 7, 2) + b"[]a"
+        self.assertEqual(writes, [[first + second]])
+        del writes[:]
+        big = b"x" * 100_000
+        head = struct.pack(">II", 100_006, 2)
+        channel.send_all_of([((b"{}",), ()), ((b"{}",), (big,)), ((b"[]",), (b"a",))])
+        self.assertEqual(writes, [[first + head, b"{}", big, second]])
+        self.assertIs(writes[0][2], big)
+
+    def test_many_messages_of_all_sizes(self):
+        bodies = [b"{%b}" % (b" " * (n * 37 % 9000)) for n in range(2000)]
+        left, right = socket.socketpair()
+        with left, right:
+            messages = [((body,), (b"xy",) if len(body) % 2 else ()) for body in bodies]
+            sender = threading.Thread(target=Channel.over_socket(left).send_all_of, args=(messages,))
+            sender.start()
+            expected = b"".join(
+                struct.pack(">II", 4 + len(body) + sum(map(len, parts)), len(body)) + body + b"".join(parts)
+                for (body,), parts in messages
+            )
+            received = b""
+            while len(received) < len(expected):
+                received += right.recv(100_000)
+            sender.join()
+        self.assertTrue(received == expected)
+
     def test_more_than_the_socket_takes_at_once(self):
         parts = [bytes([n % 256]) * (n * 7 % 1000) for n in range(3000)]  # and more parts than one call takes
         parts[1500] = b"x" * 1_000_000

@@ -63,6 +63,27 @@ class Describe(unittest.TestCase):
         self.assertTrue(commands["numbers"]["stream"])
         self.assertTrue(commands["new.delete"]["takes_any"])
 
+    def test_batches_and_engines(self):
+        path = self.write(
+            "import skep\nfrom typing import List\nworker = skep.Worker()\n"
+            "@worker.command(batch=32)\ndef embed(calls: List[skep.Call]) -> List[List[float]]:\n    'Embeds.'\n"
+            "@worker.command(batch=8)\ndef plain(calls): pass\n"
+            "@worker.engine(slots=64)\ndef generate(engine: skep.Engine) -> None: pass\n"
+            "worker.run()\n"
+        )
+        self.assertEqual(self.run_describe(path)[0].splitlines(), [
+            "batch of 32 embed(**) -> List[float]",
+            "    Embeds.",
+            "batch of 8 plain(**)",
+            "stream generate(**)",
+        ])
+        commands = {each["name"]: each for each in json.loads(self.run_describe("--json", path)[0])}
+        self.assertEqual((commands["embed"]["batch"], commands["embed"]["returns"]), (32, "List[float]"))
+        self.assertEqual((commands["generate"]["slots"], commands["generate"]["stream"]), (64, True))
+        header = self.run_describe("--cpp", path)[0]
+        self.assertIn("inline boost::asio::awaitable<std::vector<double>> embed(\n", header)
+        self.assertIn("inline boost::asio::awaitable<skep::reply_stream> generate(\n", header)
+
     def test_as_a_header(self):
         header = self.run_describe("--cpp", TYPED)[0]
         if os.environ.get("SKEP_WRITE"):

@@ -8,6 +8,7 @@ from collections import OrderedDict
 import skep
 from host import HostCase, frame
 from loop_sides import _loop, commands_of, differences
+from skep._calls.command import BatchCommand
 from skep._wire.protocol import Limits
 
 CALLS = 100_000
@@ -74,7 +75,20 @@ def keep():
     return OrderedDict(a=1)
 
 
-COMMANDS = commands_of(echo, who, slots, fail, any_of, numbers, cancelled, recall, unwinding, report, keep)
+def values(calls):
+    """Returns the value of each call; fails if one of them has none."""
+    for call in calls:
+        call.host.worker.log.append((call.id, len(calls), call.session))
+        if call.args.get("cancels"):
+            call.host.worker.profile.cancel(call.id)
+    return [skep.Error("bad") if call.args["value"] == "bad" else call.args["value"] for call in calls]
+
+
+COMMANDS = {
+    **commands_of(echo, who, slots, fail, any_of, numbers, cancelled, recall, unwinding, report, keep),
+    "batch": BatchCommand("batch", values, 8),
+    "split": BatchCommand("split", values, 8, is_split=True),
+}
 
 
 def calls(*messages):
@@ -156,6 +170,18 @@ class Sides(unittest.TestCase):
         for bad in (b"\xff" * 8, b"\0\0\0\4\0\0\0\5", good.replace(b'"id"', b'"ix"'), good.replace(b"1}", b"01}"), good[:-1]):
             self.check_same(good + bad)
 
+    def test_batches(self):
+        batch = [("batch", {"value": n}, {"batch": [1, 5], "session": "s"}) for n in range(4)]
+        batch.append(("batch", {"value": "bad"}, {"batch": [1, 5]}))
+        split = [("split", {"value": 1} if n else {}, {"batch": [2, 3]}) for n in range(3)]
+        late = [("batch", {"value": 1}, {"batch": [3, 2], **more}) for more in ({"deadline_ms": 0}, {})]
+        data = calls(("echo", {"value": 1}), *batch, ("batch", {"value": 1}), *split, ("echo", {"value": 2}), *late)
+        for size in (64, 700, 1 << 18):
+            self.check_same(data, buffer_size=size)
+        self.check_same(data[:-20])
+        self.check_same(calls(*batch[:2], ("echo", {"value": 1})))
+        self.check_same(calls(*[("batch", {"value": 1, "cancels": True}, {"batch": [1, 2]})] * 2, ("echo", {"value": 1})))
+
     def test_attachments(self):
         message = {"type": "call", "id": 1, "command": "echo", "args": {"value": 1}}
         self.check_same(frame(message, [b"abc"]) + frame({**message, "id": 2}) + frame({**message, "attachments": []}))
@@ -173,6 +199,14 @@ def left_to_python(value): return {str(value)}
 @worker.command
 def fails(value): raise ValueError(value)
 
+@worker.command(batch=10)
+def batch(calls): return [KeyError(1) if call.id % 3 == 0 else call.args["value"] for call in calls]
+
+@worker.command(batch=10, batch_errors="split")
+def split(calls):
+    if len(calls) > 3: raise ValueError(calls)
+    return [call.args["value"] for call in calls]
+
 @worker.command
 def blocks():
     gc.collect()
@@ -186,8 +220,9 @@ class Processes(HostCase):
     def call_often(self, host, command, count):
         """Makes a call so many times, a hundred at once."""
         data = b"".join(
-            frame({"type": "call", "id": n, "command": command, "args": {"value": {"ü": ["text", 2**40 + n, 2.5]}}})
-            for n in range(1, 101)
+            frame({"type": "call", "id": n, "command": command, "args": {"value": {"ü": ["text", 2**40 + n, 2.5]}},
+                   "batch": [n // 10, 10]})
+            for n in range(100, 200)
         )
         for _ in range(count // 100):
             host.data.sendall(data)
@@ -196,7 +231,7 @@ class Processes(HostCase):
 
     def test_calls_leave_nothing_behind(self):
         host = self.start(MEASURING)
-        commands = {"echo": CALLS, "left_to_python": CALLS // 20, "fails": CALLS // 20}
+        commands = {"echo": CALLS, **dict.fromkeys(("left_to_python", "fails", "batch", "split"), CALLS // 20)}
         for command in commands:
             self.call_often(host, command, 2000)
         blocks, pages = host.call("blocks")

@@ -217,8 +217,8 @@ class Writes:
         self.writes.append([body])
         self.something.release()
 
-    def send_all_of(self, bodies):
-        self.writes.append(list(bodies))
+    def send_all_of(self, messages):
+        self.writes.append([body for body, _ in messages])
         self.something.release()
 
 

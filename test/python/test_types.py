@@ -64,6 +64,24 @@ def save() -> Dict[str, float]:
 def is_well() -> bool:
     return bool(model)
 
+@worker.command(batch=32, wait_ms=1.5, batch_errors="split")
+def embed(calls: List[skep.Call]) -> List[float]:
+    return [float(len(call.args["text"])) for call in calls]
+
+@worker.command("later", batch=2)
+async def embed_later(calls: List[skep.Call]) -> List[float]:
+    return embed(calls)
+
+@worker.engine("generate", slots=64)
+def generate(engine: skep.Engine) -> None:
+    for step in engine:
+        calls: List[skep.Call] = step.new + step.gone + step.stalled
+        for call in calls:
+            engine.send(call, {"token": 1})
+            engine.finish(call, None)
+            engine.fail(call, skep.Error("code"))
+
+vectors: List[List[float]] = worker.call_batch("embed", [{"text": "a"}, {"text": "b"}])
 best: Label = predict("text", top=1)[0]
 seen: List[Dict[str, float]] = worker.call("predict", text="text", top=1)
 size: int = worker.call("size", [b"one", bytearray(b"two"), memoryview(b"three")], command=1)
@@ -88,6 +106,12 @@ problem: Exception = skep.Cancelled()  # assignment
 worker.slot.upper()  # union-attr
 worker.previous_exit.upper()  # union-attr
 worker.command(5)  # call-overload
+worker.command("name", batch="1")  # call-overload
+worker.command("name", batch=1, batch_errors="none")  # call-overload
+worker.call_batch("embed", 1)  # arg-type
+worker.engine("name")  # call-arg
+worker.engine(slots=1)(predict)  # type-var
+embed([1])  # list-item
 worker.on_start(predict)  # type-var
 worker.on_stop(predict)  # type-var
 worker.health_check(predict)  # type-var

@@ -29,6 +29,7 @@ if sys.version_info < (3, 8):
     sys.exit(64)
 
 from ._calls.call import Call, attachments, call_host, call_host_async, current, progress
+from ._calls.engine import Engine, Step
 from ._calls.telemetry import emit, span, traceparent
 from ._profiles.thread_checks import guard
 from ._tools.breakpoints import breakpoint
@@ -54,10 +55,12 @@ __all__ = [
     "Call",
     "Cancelled",
     "DeadlineExceeded",
+    "Engine",
     "Error",
     "HostError",
     "InvalidArguments",
     "ResultTooLarge",
+    "Step",
     "Unhealthy",
     "UnknownCommand",
     "UnserializableResult",

@@ -220,7 +220,7 @@ def _describe(options: argparse.Namespace, rest: List[str]) -> int:
     worker = _worker_of(source)
     if worker is None:
         return EXIT_FAILED
-    commands = [describe_command(name, each.function) for name, each in worker._commands.items()]
+    commands = [describe_command(each) for each in worker._commands.values()]
     name = os.path.basename(options.script)
     if options.json:
         text = json.dumps(to_json(commands), indent=2, ensure_ascii=False) + "\n"

@@ -3,20 +3,26 @@
 import inspect
 import json
 from contextlib import contextmanager
+from itertools import chain, repeat
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
-from ._calls.call import Call, Host, current_call
+from ._calls.batch import CallBatch
+from ._calls.call import Call, CallGroup, Host, current_call
+from ._calls.command import EngineCommand, find_command
+from ._calls.engine import Engine, EngineCalls, EnginePort, left_open_error
 from ._calls.event_loop import EventLoop
 from ._calls.interrupts import Window
 from ._calls.responder import Work
+from ._calls.streams import Credit
 from ._calls.tools import encode_args
 from ._process.diagnostics import type_name
+from ._process.interpreter import SimpleQueue
 from ._wire.arrays import Array, array, form, is_numpy_array
 from ._wire.conversion import ResultEncoder, with_attachments
 from ._wire.errors import HostError
 from ._wire.json_rules import Rules
 from ._wire.json_text import decode
-from ._wire.messages import Answers
+from ._wire.messages import Answer, Answers
 from ._wire.protocol import DEFAULT_LIMITS
 
 _fakes: Optional[Mapping[str, Callable[..., Any]]] = None
@@ -107,16 +113,116 @@ def call_locally(
     Raises:
         The error of the command.
     """
-    parts = [memoryview(memoryview(part).tobytes()) for part in attachments]
-    message = {"type": "call", "id": 1, "command": command, **_encode_args(args, parts)}
-    call = Call(message, parts, LocalHost(), Window())
+    if work.batch_command(command) is not None:
+        (outcome,) = call_batch_locally(work, event_loop, command, [args], [attachments])
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+    call = _make_call(1, command, args, attachments)
+    if work.engine is not None and work.engine.name == command:
+        return _run_engine(work, work.engine, call)
     answers = Answers(DEFAULT_LIMITS)
     registered = work.commands.get(command)
     with current_call(call):
         if registered is not None and work.is_async and work.is_for_loop(registered):
             from ._calls.async_responder import execute_async  # with asyncio, which is slow to import
 
-            body, result_parts = event_loop.run(execute_async(work, call, answers))
+            answer = event_loop.run(execute_async(work, call, answers))
         else:
-            body, result_parts = work.execute(call, answers)
-    return with_attachments(json.loads(b"".join(body))["value"], [bytes(part) for part in result_parts])
+            answer = work.execute(call, answers)
+    return _result_value(answer)
+
+
+class _LocalPort(EnginePort):
+    """The port of an engine for one call. The engine stops after the call."""
+
+    def __init__(self, work: Work, call: Call) -> None:
+        self._work = work
+        self._has_begun = False
+        self.window = Window()
+        self.credit = Credit()
+        self.limits = DEFAULT_LIMITS
+        self.news = SimpleQueue()
+        self.news.put(call)
+        self.answer: Optional[Answer] = None
+        self.error: Optional[BaseException] = None
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._has_begun
+
+    def check(self, call: Call) -> None:
+        self._work.accept(call)
+
+    def begin(self, call: Call) -> bool:
+        self._has_begun = True
+        return True
+
+    def write(self, messages: Sequence[Answer]) -> None:
+        self.answer = messages[-1]
+
+    def encode_error(self, answers: Answers, call: Call, error: BaseException) -> Answer:
+        self.error = error
+        return super().encode_error(answers, call, error)
+
+
+def _run_engine(work: Work, engine: EngineCommand, call: Call) -> Any:
+    """Runs an engine for one call without a stream, whose result are its chunks."""
+    port = _LocalPort(work, call)
+    calls = EngineCalls(port)
+    with current_call(CallGroup("an engine")):
+        engine.function(Engine(calls, port.window))
+    calls.fail_all(left_open_error(engine.name))
+    calls.wait_for_call()  # until the answer is written
+    if port.error is not None:
+        raise port.error
+    assert port.answer is not None
+    return _result_value(port.answer)
+
+
+def call_batch_locally(
+    work: Work,
+    event_loop: EventLoop,
+    command: str,
+    args: Sequence[Mapping[str, Any]],
+    attachments: Sequence[Sequence[bytes]],
+) -> List[Any]:
+    """Runs a batch command for calls with these arguments and attachments, without a pool.
+
+    Returns:
+        The result of each call as a host receives it, an exception for a call that fails.
+    Raises:
+        UnknownCommand, or ValueError if the calls are no batch of the command.
+    """
+    find_command(work.commands, command)
+    registered = work.batch_command(command)
+    if registered is None:
+        raise ValueError(f"'{command}' is not a batch command")
+    if not 1 <= len(args) <= registered.most:
+        raise ValueError(f"a batch of '{command}' has 1 to {registered.most} calls, not {len(args)}")
+    calls = [
+        _make_call(index, command, each, parts)
+        for index, (each, parts) in enumerate(zip(args, chain(attachments, repeat(()))), 1)
+    ]
+    batch = CallBatch(registered, calls, Window())
+    answers = Answers(DEFAULT_LIMITS)
+    batch.accept(work.accept)
+    with current_call(batch):
+        if work.is_async and work.is_for_loop(registered):
+            from ._calls.async_responder import execute_batch_async  # with asyncio, which is slow to import
+
+            event_loop.run(execute_batch_async(batch, answers))
+        else:
+            work.execute_batch(batch, answers)
+    return [each if isinstance(each, BaseException) else _result_value(each) for each in batch.outcomes()]
+
+
+def _make_call(call_id: int, command: str, args: Mapping[str, Any], attachments: Sequence[bytes]) -> Call:
+    parts = [memoryview(memoryview(part).tobytes()) for part in attachments]
+    message = {"type": "call", "id": call_id, "command": command, **_encode_args(args, parts)}
+    return Call(message, parts, LocalHost(), Window())
+
+
+def _result_value(answer: Answer) -> Any:
+    body, parts = answer
+    return with_attachments(json.loads(b"".join(body))["value"], [bytes(part) for part in parts])

@@ -1,10 +1,12 @@
 """The Worker: registers the commands of a script and serves its pool."""
 
+import functools
 import os
 import sys
-from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar, Union, overload
+from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, TypeVar, Union, overload
 
-from ._calls.command import RESERVED_PREFIX, Command, HealthCheck, unwrap_function
+from ._calls.command import RESERVED_PREFIX, BatchCommand, Command, EngineCommand, HealthCheck, unwrap_function
+from ._calls.engine import Engine
 from ._calls.event_loop import EventLoop
 from ._calls.responder import DEFAULT_CONCURRENCY, Work
 from ._calls.telemetry import records
@@ -22,11 +24,13 @@ from ._process.script import NO_POOL, confirm_run, expect_run, is_multiprocessin
 from ._profiles.conversation import Conversation, Unsuitable, check_threads
 from ._wire.connection import ConnectError, Connection, connect
 from ._wire.errors import ProtocolError
-from .local_call import call_locally
+from .local_call import call_batch_locally, call_locally
 
 _LAST_RECORDS_TIMEOUT = 0.5  # seconds
+_MAX_WAIT_MS = 10_000
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+EngineFunction = TypeVar("EngineFunction", bound=Callable[[Engine], Any])
 Hook = TypeVar("Hook", bound=Callable[[], Any])
 
 
@@ -38,7 +42,7 @@ class Worker:
 
     Args:
         thread_safe: True allows concurrent commands in threads of one process. A pool with more than one thread per
-            worker requires it, and so does a script with both async and plain commands.
+            worker requires it, and so does a script with async commands and plain ones, or with an engine and others.
         concurrency: limit of concurrent async commands, 1 or more; 100 by default.
         faulthandler: if true, a crash of the interpreter or of native code writes the stacks of all threads to stderr.
             False for a script whose libraries catch SIGSEGV themselves. A faulthandler that the script or
@@ -101,11 +105,23 @@ class Worker:
 
     @overload
     def command(
-        self, target: Optional[str] = None, *, name: Optional[str] = None
+        self,
+        target: Optional[str] = None,
+        *,
+        name: Optional[str] = None,
+        batch: Optional[int] = None,
+        wait_ms: float = 0,
+        batch_errors: Literal["all", "split"] = "all",
     ) -> Callable[[Function], Function]: ...
 
     def command(
-        self, target: Union[Callable[..., Any], str, None] = None, *, name: Optional[str] = None
+        self,
+        target: Union[Callable[..., Any], str, None] = None,
+        *,
+        name: Optional[str] = None,
+        batch: Optional[int] = None,
+        wait_ms: float = 0,
+        batch_errors: str = "all",
     ) -> Callable[..., Any]:
         """Registers a function, plain or async, as a command.
 
@@ -113,19 +129,67 @@ class Worker:
         arguments by name. The result must be JSON or convertible to JSON: dataclasses, named tuples, scalars of numpy,
         dates, bytes and arrays (sent as attachments), objects with `to_dict()` ...
 
+        With `batch`, the function serves up to so many calls at once: it gets a list of skep.Call, and returns a
+        sequence of as many results. An exception object in a place is the error of that call alone. An exception that
+        the function raises is the error of all calls. The function is interrupted only when all of them are cancelled.
+        Calls that are late or cancelled before the batch begins are not in the list.
+
         Args:
             target: the function, or the name of the command.
             name: the name of the command; by default the name of the function.
+            batch: limit of the calls that the function serves together, 1 or more. None: one call, by its arguments.
+            wait_ms: how long the pool may wait for more calls before it begins a batch, 0 to 10000. With 0 a batch has
+                the calls that wait when the worker comes free.
+            batch_errors: "split" runs the function again with the halves of a batch for which it has raised an
+                exception, so that a bad call fails alone; "all" does not.
         Returns:
             The function, or a decorator.
         Raises:
-            TypeError: the function cannot be called by names of arguments, or has no name.
-            ValueError: the name is taken, or begins with "skep.".
+            TypeError: the function cannot be called by names of arguments or has no name; the function of a batch does
+                not take one argument, or is a generator.
+            ValueError: the name is taken or begins with "skep."; an option of batches is out of its range, or is given
+                without `batch`.
         """
+        make = _command_maker(batch, wait_ms, batch_errors)
         if target is not None and not isinstance(target, str):
-            return self._register(target, name)
+            return self._register(target, name, make)
         command_name = name if target is None else target
-        return lambda function: self._register(function, command_name)
+        return lambda function: self._register(function, command_name, make)
+
+    def engine(
+        self, target: Optional[str] = None, *, slots: int, name: Optional[str] = None
+    ) -> Callable[[EngineFunction], EngineFunction]:
+        """Registers the function that serves a command for many calls at once, each a stream. At most one per worker.
+
+        Use as `@worker.engine("generate", slots=64)`. The function is called once, on the main thread, with a
+        skep.Engine: it iterates over the steps of the engine as long as the worker serves. If it raises or returns
+        before, its open calls get the error, and it is called again for later calls. The health check, and other
+        commands of the worker, run in threads beside it.
+
+        Args:
+            target: the name of the command; by default the name of the function.
+            slots: how many calls the function serves at once, 1 or more.
+            name: the same as `target`.
+        Returns:
+            A decorator.
+        Raises:
+            TypeError: the function does not take one argument, or is async or a generator.
+            ValueError: `slots` is out of its range, there is an engine already, or the name is taken or begins with
+                "skep.".
+        """
+        if type(slots) is not int or slots < 1:
+            raise ValueError(f"slots is a number of calls, 1 or more, not {slots!r}")
+        engine = self._work().engine
+        if engine is not None:
+            raise ValueError(f"there is already an engine '{engine.name}'")
+        command_name = name if target is None else target
+        make = functools.partial(EngineCommand, slots=slots)
+
+        def register(function: EngineFunction) -> EngineFunction:
+            self._register(function, command_name, make)
+            return function
+
+        return register
 
     def health_check(self, function: Hook) -> Hook:
         """Registers the function that the pool calls from time to time while the worker is idle. At most one.
@@ -187,7 +251,8 @@ class Worker:
         Arguments and result are converted to JSON and back, as on their way from and to a host, so a tuple becomes a
         list; arrays stay arrays. The on_start hooks run once, before the first call; patch the functions that a hook calls to keep it from
         loading data that a test does not need. The on_stop hooks never run here. Async commands run on a loop of this
-        worker, so no other loop may run on this thread. skep.fake_tools() provides tools of the host.
+        worker, so no other loop may run on this thread. A batch command gets a batch of one call, an engine one call
+        without a stream. skep.fake_tools() provides tools of the host.
 
         Args:
             command: the name of the command.
@@ -201,13 +266,33 @@ class Worker:
             TypeError, ValueError: the arguments are neither JSON nor arrays.
             Any exception of a command or a hook, unchanged.
         """
-        try:
-            for hook in self._due_start_hooks():
-                self._event_loop.run_hook(hook)
-        except BaseException:
-            self._started = False  # the next call runs them again
-            raise
+        self._run_start_hooks_locally()
         return call_locally(self._work(), self._event_loop, command, args, attachments)
+
+    def call_batch(
+        self, command: str, calls: Sequence[Mapping[str, Any]], attachments: Sequence[Sequence[bytes]] = ()
+    ) -> List[Any]:
+        """Runs a batch command on this thread, without a pool: for unit tests.
+
+            assert worker.call_batch("embed", [{"text": "a"}, {"text": "b"}]) == [[1.0], [2.0]]
+
+        As call(), which runs a batch command for a batch of one call.
+
+        Args:
+            command: the name of the command.
+            calls: the arguments of each call; 1 to as many calls as a batch of the command has.
+            attachments: the binary data of each call, in the order of the calls.
+        Returns:
+            A result for each call. For a call that fails, the exception: the one that the function has put in its
+            place or has raised for all calls, or skep.UnserializableResult and the like.
+        Raises:
+            skep.UnknownCommand: there is no such command.
+            ValueError: it is not a batch command, or the number of calls is wrong.
+            TypeError, ValueError: the arguments are neither JSON nor arrays.
+            An exception of the function that is not an Exception, such as SystemExit, and any exception of a hook.
+        """
+        self._run_start_hooks_locally()
+        return call_batch_locally(self._work(), self._event_loop, command, calls, attachments)
 
     def run(self) -> None:
         """Serves calls until the pool asks the worker to stop, then exits the process.
@@ -269,13 +354,23 @@ class Worker:
     def _work(self) -> Work:
         return Work(self._commands, self._health_check, self._event_loop, self._thread_safe, self._concurrency)
 
+    def _run_start_hooks_locally(self) -> None:
+        try:
+            for hook in self._due_start_hooks():
+                self._event_loop.run_hook(hook)
+        except BaseException:
+            self._started = False  # the next call runs them again
+            raise
+
     def _due_start_hooks(self) -> List[Callable[[], Any]]:
         """Returns the start hooks the first time, then an empty list: hooks run once, and may use call()."""
         hooks = [] if self._started else self._start_hooks
         self._started = True
         return hooks
 
-    def _register(self, function: Callable[..., Any], name: Optional[str]) -> Callable[..., Any]:
+    def _register(
+        self, function: Callable[..., Any], name: Optional[str], make: Callable[[str, Callable[..., Any]], Command]
+    ) -> Callable[..., Any]:
         target, function = function, unwrap_function("command", function)
         name = name or getattr(function, "__name__", None)
         if not isinstance(name, str):
@@ -284,7 +379,7 @@ class Worker:
             raise ValueError(f"command '{name}' must not begin with '{RESERVED_PREFIX}': such names are reserved")
         if name in self._commands:
             raise ValueError(f"there is already a command '{name}'")
-        self._commands[name] = Command(name, function)
+        self._commands[name] = make(name, function)
         return target
 
     def _run_hook(self, hook: Callable[[], Any], conversation: Conversation) -> bool:
@@ -301,6 +396,23 @@ class Worker:
         if conversation.host.is_gone:
             exit_forked_child()
         return True
+
+
+def _command_maker(
+    batch: Optional[int], wait_ms: float, batch_errors: str
+) -> Callable[[str, Callable[..., Any]], Command]:
+    """Returns the constructor of commands with these options. Raises ValueError for wrong options."""
+    if batch is None:
+        if (wait_ms, batch_errors) != (0, "all"):
+            raise ValueError("wait_ms and batch_errors are options of batches: say how many calls by batch=")
+        return Command
+    if type(batch) is not int or batch < 1:
+        raise ValueError(f"batch is a number of calls, 1 or more, not {batch!r}")
+    if type(wait_ms) not in (int, float) or not 0 <= wait_ms <= _MAX_WAIT_MS:
+        raise ValueError(f"wait_ms is a number of milliseconds, 0 to {_MAX_WAIT_MS}, not {wait_ms!r}")
+    if batch_errors not in ("all", "split"):
+        raise ValueError(f'batch_errors is "all" or "split", not {batch_errors!r}')
+    return functools.partial(BatchCommand, most=batch, wait_ms=wait_ms, is_split=batch_errors == "split")
 
 
 def _capture_logs(host_level: str) -> None:

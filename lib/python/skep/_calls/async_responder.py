@@ -7,7 +7,8 @@ from .._process.exits import exit_forked_child
 from .._wire.channel import frame_length
 from .._wire.errors import Cancelled, Error
 from .._wire.messages import Answer, Answers
-from .call import Call
+from .batch import CallBatch
+from .call import Call, Running
 from .command import ASYNC_GENERATOR, AWAITABLE, GENERATOR, value_kind
 from .loop_waits import LoopMailbox, LoopWindow
 from .pool_host import PoolHost
@@ -109,6 +110,19 @@ async def execute_async(
     return answers.result(call.id, command.name, value)
 
 
+async def execute_batch_async(batch: CallBatch, answers: Answers) -> None:
+    """Work.execute_batch() for a command of the loop."""
+    for part in batch.parts():
+        try:
+            value = batch.command.function(list(part))
+            while value_kind(value) == AWAITABLE:
+                value = await value
+        except Exception as error:
+            batch.fail(part, error)
+        else:
+            batch.succeed(part, value, answers)
+
+
 class AsyncResponder:
     """Runs the commands of calls and makes the answers."""
 
@@ -135,14 +149,24 @@ class AsyncResponder:
                     exit_forked_child(error)
                 answer = self._answers.error(call.id, error)
         except BaseException as error:
-            if self._host.is_gone:
-                exit_forked_child(error)
-            if issubclass(type(error), SystemExit) and self._host.is_terminated():
-                raise
-            answer = self._error(call, error)
+            answer = self._answers.error(call.id, self._survived(call, error))
         if self._host.is_gone:
             exit_forked_child()
         return answer
+
+    async def respond_to_batch(self, batch: CallBatch, window: LoopWindow) -> List[Answer]:
+        """respond() for a batch. Returns the answers in the order of its calls."""
+        batch.accept(self._work.accept)
+        try:
+            window.begin()
+            await execute_batch_async(batch, self._answers)
+            answers = batch.encode_errors(self._answers)
+        except BaseException as error:
+            batch.interrupt(self._survived(batch, error))
+            answers = batch.encode_errors(self._answers)
+        if self._host.is_gone:
+            exit_forked_child()
+        return answers
 
     async def _stream(self, call: Call, window: LoopWindow, credit: Tuple[int, int]) -> Answer:
         sender = AsyncChunkSender(call, window, credit, self._answers, self._host)
@@ -151,7 +175,12 @@ class AsyncResponder:
         finally:
             sender.close()
 
-    def _error(self, call: Call, error: BaseException) -> Answer:
-        if issubclass(type(error), asyncio.CancelledError) and call.cancelled():
-            error = Cancelled().with_traceback(error.__traceback__)
-        return self._answers.error(call.id, error)
+    def _survived(self, running: Running, error: BaseException) -> BaseException:
+        """Returns the error for the caller. Ends a forked child, and lets an exit after SIGTERM pass."""
+        if self._host.is_gone:
+            exit_forked_child(error)
+        if issubclass(type(error), SystemExit) and self._host.is_terminated():
+            raise error
+        if issubclass(type(error), asyncio.CancelledError) and running.cancelled():
+            return Cancelled().with_traceback(error.__traceback__)
+        return error

@@ -4,7 +4,7 @@ import threading
 import time
 from contextlib import contextmanager
 from contextvars import Context, ContextVar
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .._wire.arrays import ArrayError
 from .._wire.conversion import with_arrays
@@ -96,6 +96,26 @@ class Call:
         return self.window.is_cancelled(self.id)
 
 
+class CallGroup:
+    """Several calls that one function serves. In the function none of them is the current call."""
+
+    id: int
+    host: Host
+    window: Window
+    is_over = False  # true once all calls are answered
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind  # for texts
+
+    def cancelled(self) -> bool:
+        """Returns true if all callers have cancelled their calls."""
+        raise NotImplementedError
+
+
+# What runs in a window: a call or several.
+Running = Union[Call, CallGroup]
+
+
 def _deadline(message: Dict[str, Any], welcome_time: float) -> Optional[float]:
     """Returns the caller's deadline on the monotonic clock. The host counts from the sending of the call.
 
@@ -112,28 +132,28 @@ def _deadline(message: Dict[str, Any], welcome_time: float) -> Optional[float]:
 
 # With one call at a time, the threads that a command starts work for the same call: a global variable is right. With
 # several calls at a time, each thread and each task has a variable of its own.
-_global_call: Optional[Call] = None
-_context_call: "ContextVar[Optional[Call]]" = ContextVar("skep.call", default=None)
+_global_call: Optional[Running] = None
+_context_call: "ContextVar[Optional[Running]]" = ContextVar("skep.call", default=None)
 
 
-def set_global_call(call: Optional[Call]) -> None:
+def set_global_call(call: Optional[Running]) -> None:
     """Makes a call the current call of all threads."""
     global _global_call
     _global_call = call
 
 
-def set_context_call(call: Optional[Call]) -> None:
+def set_context_call(call: Optional[Running]) -> None:
     """Makes a call the current call of this thread or task, and of the tasks that it starts."""
     _context_call.set(call)
 
 
-def call_of_context(context: Context) -> Optional[Call]:
+def call_of_context(context: Context) -> Optional[Running]:
     """Returns the current call of a context."""
     return context.get(_context_call)
 
 
 @contextmanager
-def current_call(call: Call) -> Iterator[None]:
+def current_call(call: Running) -> Iterator[None]:
     """Makes a call the current call in a block."""
     previous, previous_in_context = _global_call, _context_call.get()
     set_global_call(call)
@@ -149,11 +169,13 @@ def current() -> Call:
     """Returns the running call.
 
     Raises:
-        RuntimeError: called outside of a call.
+        RuntimeError: called outside of a call, or in a batch or an engine, where the function gets its calls.
     """
     call = _context_call.get() or _global_call
     if call is None:
         raise RuntimeError("no call is running: skep.current() and skep.attachments() work inside a command")
+    if isinstance(call, CallGroup):
+        raise RuntimeError(f"{call.kind} has several calls and no current one: use the calls given to the function")
     return call
 
 
@@ -161,7 +183,7 @@ def attachments() -> List[memoryview]:
     """Returns the binary data sent with the running call, in order, read-only.
 
     Raises:
-        RuntimeError: called outside of a call.
+        RuntimeError: as current().
     """
     return current().attachments
 
@@ -178,13 +200,13 @@ def parse_credit(message: object) -> Tuple[int, int]:
 _NO_WINDOW = Window()
 
 
-def thread_window(call: Call) -> Window:
+def thread_window(call: Running) -> Window:
     """Returns the window of the calling thread. Threads that user code has started are never interrupted."""
     return call.window if call.window.thread == threading.get_ident() else _NO_WINDOW
 
 
 @contextmanager
-def uninterrupted(call: Call) -> Iterator[None]:
+def uninterrupted(call: Running) -> Iterator[None]:
     """Closes the window of the call in a block that must not be left half done.
 
     A closed window stays closed: signal handlers and finalizers may run inside such a block.

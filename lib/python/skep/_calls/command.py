@@ -136,13 +136,8 @@ class Command:
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
         _check_dispatch(name, function)
         signature = find_signature("command", name, function)
+        self._check_signature(name, signature)
         parameters = signature.parameters.values()
-        for parameter in parameters:
-            if parameter.kind is parameter.POSITIONAL_ONLY:
-                raise TypeError(
-                    f"command '{name}' has the positional-only parameter '{parameter.name}'; "
-                    "arguments come by name"
-                )
         named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         self.name = name
         self.function = function
@@ -153,6 +148,15 @@ class Command:
         self._required_names = frozenset(p.name for p in named if p.default is p.empty)
         self._takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
         self._signature = _signature_text(signature)
+
+    def _check_signature(self, name: str, signature: inspect.Signature) -> None:
+        """Raises TypeError if the SDK cannot call a function with this signature."""
+        for parameter in signature.parameters.values():
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                raise TypeError(
+                    f"command '{name}' has the positional-only parameter '{parameter.name}'; "
+                    "arguments come by name"
+                )
 
     def check(self, args: Dict[str, Any]) -> None:
         """Raises InvalidArguments unless the function accepts these arguments."""
@@ -182,6 +186,60 @@ class Command:
         if unexpected:
             problems.append("does not take " + _argument_list(unexpected))
         return f"{self.name}() {' and '.join(problems)}; it takes {self._signature}"
+
+
+class BatchCommand(Command):
+    """A function, plain or async, that gets a list of calls and returns as many results.
+
+    Args:
+        most: limit of the calls in a batch.
+        wait_ms: how long the host may wait for more calls.
+        is_split: if true, the halves of a batch that fails run again.
+    """
+
+    __slots__ = ("most", "wait_ms", "is_split")
+
+    def __init__(
+        self, name: str, function: Callable[..., Any], most: int, wait_ms: float = 0, is_split: bool = False
+    ) -> None:
+        if is_generator(function):
+            raise TypeError(f"batch command '{name}' is a generator; it returns a sequence of results")
+        super().__init__(name, function)
+        self.most = most
+        self.wait_ms = wait_ms
+        self.is_split = is_split
+
+    def _check_signature(self, name: str, signature: inspect.Signature) -> None:
+        check_one_argument(f"batch command '{name}'", "a list of calls", signature)
+
+    def check(self, args: Dict[str, Any]) -> None:
+        """Accepts all arguments: the function reads them in its calls."""
+
+
+class EngineCommand(Command):
+    """A function that serves up to `slots` calls at once, step by step."""
+
+    __slots__ = ("slots",)
+
+    def __init__(self, name: str, function: Callable[..., Any], slots: int) -> None:
+        if is_generator(function) or is_async(function):
+            raise TypeError(f"engine '{name}' is a plain function that iterates over its argument")
+        super().__init__(name, function)
+        self.slots = slots
+
+    def _check_signature(self, name: str, signature: inspect.Signature) -> None:
+        check_one_argument(f"engine '{name}'", "a skep.Engine", signature)
+
+    def check(self, args: Dict[str, Any]) -> None:
+        """Accepts all arguments: the function reads them in its calls."""
+
+
+def check_one_argument(subject: str, argument: str, signature: inspect.Signature) -> None:
+    """Raises TypeError unless a function with this signature can be called with one positional argument."""
+    try:
+        signature.bind(None)
+    except TypeError:
+        raise TypeError(f"{subject} is called with one argument, {argument}; it takes {signature}") from None
 
 
 def find_command(commands: Mapping[str, Command], name: str) -> Command:

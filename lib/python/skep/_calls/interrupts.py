@@ -25,8 +25,11 @@ class Window:
     # the callback, and resets it afterwards.
     on_interrupt: Optional[Callable[[], None]] = None
 
-    def open(self, call_id: int) -> None:
-        """Opens the window. Raises a pending interrupt: call close() in a try block that includes open()."""
+    def open(self, call_id: Optional[int] = None) -> None:
+        """Opens the window, of the main thread also without a call.
+
+        Raises a pending interrupt: call close() in a try block that includes open().
+        """
 
     def close(self) -> bool:
         """Closes the window. Returns true if it was open. In a call's thread, may raise an interrupt."""
@@ -40,6 +43,9 @@ class Window:
         """Returns true if the call has been cancelled or must end for another reason."""
         return self.is_cancelled(call_id)
 
+    def cancel(self, call_id: int) -> None:
+        """Cancels the call or the batch of the window. Thread-safe."""
+
     def wake_waiter(self) -> None:
         """Wakes a thread that waits with the window closed, because of an interrupt."""
         on_interrupt = self.on_interrupt
@@ -52,6 +58,9 @@ class CallWindow(Window):
 
     def begin(self) -> None:
         """Binds the call to the calling thread or task. Raises a pending interrupt."""
+
+    def cancel(self, call_id: int) -> None:
+        self.interrupt(Cancelled)
 
     def interrupt(self, kind: Type[BaseException]) -> None:
         """Interrupts the call, by an exception of this class if possible. Thread-safe."""
@@ -144,6 +153,10 @@ class Interrupts(Window):
         if self._cancelled_ids:
             self._cancelled_ids.discard(call_id)
 
+    def finish_batch(self, batch_id: int) -> None:
+        """Drops the cancellation of a batch. Precondition: its calls are finished."""
+        self._cancelled_ids.discard(batch_id)
+
     def _on_terminate(self, *_: object) -> None:
         self._terminate()
         self._on_interrupt()
@@ -175,9 +188,9 @@ class Interrupts(Window):
         return self._is_terminated or call_id in self._cancelled_ids
 
     def cancel(self, call_id: int) -> None:
-        """Cancels a running or a future call. No effect on a finished call."""
+        """Cancels a running or a future call, or a running batch. No effect on a finished one."""
         self._cancelled_ids.add(call_id)
-        if call_id <= self._last_finished_id:  # checked after adding: finish() may run in between
+        if max(call_id, ~call_id) <= self._last_finished_id:  # checked after adding: finish() may run in between
             self._cancelled_ids.discard(call_id)
             return
         self.wake_waiter()

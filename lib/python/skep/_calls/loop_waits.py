@@ -6,7 +6,7 @@ from typing import Any, AsyncGenerator, Awaitable, Coroutine, Iterator, Mapping,
 
 from .._process.interpreter import SimpleQueue
 from .._wire.errors import Cancelled
-from .call import Call, call_of_context, uninterrupted
+from .call import Call, Running, call_of_context, uninterrupted
 from .event_loop import EventLoop
 from .interrupts import CallWindow
 from .tools import Request, Tools, result_value
@@ -90,7 +90,7 @@ async def call_async(tools: Tools, call: Call, name: str, timeout: Optional[floa
             tools.withdraw(request)
 
 
-def call_of_loop_error(error: BaseException) -> Optional[Call]:
+def call_of_loop_error(error: BaseException) -> Optional[Running]:
     """Returns the call whose task or callback has raised an error out of a running loop; None if there is none."""
     handle = _raising_handle(error)
     return None if handle is None else call_of_context(getattr(handle, "_context"))
@@ -110,7 +110,7 @@ def _raising_handle(error: BaseException) -> Optional[asyncio.Handle]:
     return None
 
 
-def wait_for(awaitable: Awaitable[Any], call: Call, event_loop: EventLoop, is_cleanup: bool = False) -> Any:
+def wait_for(awaitable: Awaitable[Any], call: Running, event_loop: EventLoop, is_cleanup: bool = False) -> Any:
     """Runs an awaitable as a task, and returns its result. For the thread of the call.
 
     Cancels the task when the call is cancelled, unless the task cleans up. The task runs on the worker's loop; in a
@@ -143,7 +143,7 @@ def iterate(generator: "AsyncGenerator[Any, None]", call: Call, event_loop: Even
 class _AwaitedTask:
     """A task, and the thread that waits for its end."""
 
-    def __init__(self, awaitable: Awaitable[Any], call: Call, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, awaitable: Awaitable[Any], call: Running, loop: asyncio.AbstractEventLoop) -> None:
         self._awaitable = awaitable
         self._call = call
         self._loop = loop

@@ -53,7 +53,7 @@ class Batch:
         """Writes the batch. Precondition: the caller holds the lock."""
         if self._frames:
             frames, self._frames, self._size = self._frames, [], 0
-            self._channel.send_all_of(frames)
+            self._channel.send_all_of((body, ()) for body in frames)
         self._last_write = time.monotonic()
 
     def _schedule_write(self) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
 from .._process.exits import exit_without_host
 from .._wire.connection import Connection
@@ -85,6 +85,20 @@ class PoolHost(Host):
             exit_without_host()
         if self.tools.accounts:
             self.tools.finish(call)
+
+    def answer_all(self, calls: Sequence[Call], answers: Sequence[Answer]) -> None:
+        """Sends the answers to the calls in one write. No message about the calls follows."""
+        for call in calls:
+            call.is_over = True
+        self.send_all_of(answers)
+
+    def send_all_of(self, messages: Sequence[Answer]) -> None:
+        """Sends messages in one write."""
+        try:
+            with self.outbox.lock:
+                self._data.send_all_of(messages)
+        except OSError:
+            exit_without_host()
 
     def close(self) -> None:
         """Closes the messages in a forked child."""

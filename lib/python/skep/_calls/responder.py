@@ -1,19 +1,22 @@
 """Responses to calls on one thread."""
 
 import time
-from typing import Any, Callable, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from .._process.exits import Terminate, exit_forked_child
 from .._wire.errors import DeadlineExceeded, Error
 from .._wire.messages import Answer, Answers
-from .call import Call, decode_arrays
+from .batch import CallBatch
+from .call import Call, Running, decode_arrays
 from .command import (
     ASYNC_GENERATOR,
     AWAITABLE,
     DATA,
     GENERATOR,
     HEALTH_CHECK,
+    BatchCommand,
     Command,
+    EngineCommand,
     HealthCheck,
     find_command,
     value_kind,
@@ -77,6 +80,27 @@ class Work:
         """The names of the commands that neither are async functions nor wrap one."""
         return [name for name, command in self.commands.items() if not (command.is_async or command.wraps_async)]
 
+    @property
+    def single_commands(self) -> Dict[str, Command]:
+        """The commands that serve one call at a time, by name."""
+        return {name: each for name, each in self.commands.items() if type(each) is Command}
+
+    @property
+    def engine(self) -> Optional[EngineCommand]:
+        """The engine, None if there is none."""
+        engines = [each for each in self.commands.values() if isinstance(each, EngineCommand)]
+        return engines[0] if engines else None
+
+    @property
+    def batch_commands(self) -> Dict[str, BatchCommand]:
+        """The batch commands, by name."""
+        return {name: each for name, each in self.commands.items() if isinstance(each, BatchCommand)}
+
+    def batch_command(self, name: str) -> Optional[BatchCommand]:
+        """Returns the batch command of a name, None if there is none."""
+        command = self.commands.get(name)
+        return command if isinstance(command, BatchCommand) else None
+
     def is_for_loop(self, command: Command) -> bool:
         """Returns true if a command runs on the event loop and not in a thread beside it.
 
@@ -111,6 +135,18 @@ class Work:
             raise mismatch from error
         return answers.result(call.id, command.name, value)
 
+    def execute_batch(self, batch: CallBatch, answers: Answers) -> None:
+        """Runs the function of a batch with the calls that it accepts. The batch takes the outcomes."""
+        for part in batch.parts():
+            try:
+                value = batch.command.function(list(part))
+                while value_kind(value) == AWAITABLE:
+                    value = self._wait_for(value, batch)
+            except Exception as error:
+                batch.fail(part, error)
+            else:
+                batch.succeed(part, value, answers)
+
     def _resolve_value(
         self, value: Any, call: Call, command: Command, send_chunk: Optional[Callable[[Any], None]]
     ) -> Any:
@@ -126,7 +162,7 @@ class Work:
             value = drive(value, send_chunk) if send_chunk else collect(value, command.name)
         return value
 
-    def _wait_for(self, value: Any, call: Call) -> Any:
+    def _wait_for(self, value: Any, call: Running) -> Any:
         from .loop_waits import wait_for  # with asyncio, which is slow to import
 
         return wait_for(value, call, self.event_loop)
@@ -187,16 +223,40 @@ class Responder:
         except Terminate:
             raise
         except BaseException as error:
-            if host.is_gone:
-                exit_forked_child(error)
-            if issubclass(type(error), SystemExit) and host.is_terminated():
-                raise
-            if not issubclass(type(error), Exception):  # the encoder may be in the middle of a value
-                self._answers = Answers(host.limits)
+            self._survive(error)
             answer = self._answers.error(call.id, error)
         if host.is_gone:
             exit_forked_child()
         return answer
+
+    def respond_to_batch(self, batch: CallBatch) -> List[Answer]:
+        """respond() for a batch. Returns the answers in the order of its calls."""
+        batch.accept(self._work.accept)
+        try:
+            try:
+                batch.window.open(batch.id)
+                self._work.execute_batch(batch, self._answers)
+                answers = batch.encode_errors(self._answers)
+            finally:
+                batch.window.close()
+        except Terminate:
+            raise
+        except BaseException as error:
+            self._survive(error)
+            batch.interrupt(error)
+            answers = batch.encode_errors(self._answers)
+        if self._host.is_gone:
+            exit_forked_child()
+        return answers
+
+    def _survive(self, error: BaseException) -> None:
+        """Handles an error of user code: ends a forked child, and lets an exit after SIGTERM pass."""
+        if self._host.is_gone:
+            exit_forked_child(error)
+        if issubclass(type(error), SystemExit) and self._host.is_terminated():
+            raise error
+        if not issubclass(type(error), Exception):  # the encoder may be in the middle of a value
+            self._answers = Answers(self._host.limits)
 
     def _stream(self, call: Call, credit: Tuple[int, int]) -> Answer:
         sender = ChunkSender(call, credit, self._answers, self._host.outbox.batch, self._host.credit)

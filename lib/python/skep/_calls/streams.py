@@ -25,6 +25,14 @@ class Account:
         self.chunks, self.bytes = credit
         self.mailbox = mailbox
 
+    def spend(self, size: int) -> bool:
+        """Spends credit on a chunk of `size` bytes. Returns false if no credit is left. With the lock held."""
+        if self.chunks <= 0 or self.bytes <= 0:
+            return False
+        self.chunks -= 1
+        self.bytes -= size
+        return True
+
     @property
     def is_short(self) -> bool:
         """True if no chunk may be sent."""
@@ -38,26 +46,22 @@ class Credit:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         self._accounts: Dict[int, Account] = {}
 
-    def begin(self, call_id: int, credit: Tuple[int, int], mailbox: Mailbox) -> None:
-        """Opens the account of a stream."""
-        self._accounts[call_id] = Account(credit, mailbox)
+    def begin(self, call_id: int, credit: Tuple[int, int], mailbox: Mailbox) -> Account:
+        """Opens the account of a stream and returns it."""
+        account = self._accounts[call_id] = Account(credit, mailbox)
+        return account
 
     def spend(self, call_id: int, size: int) -> bool:
         """Spends credit on a chunk of `size` bytes. Returns false if no credit is left."""
-        with self._lock:
-            account = self._accounts[call_id]
-            if account.is_short:
-                return False
-            account.chunks -= 1
-            account.bytes -= size
-            return True
+        with self.lock:
+            return self._accounts[call_id].spend(size)
 
     def grant(self, call_id: int, credit: Tuple[int, int]) -> None:
         """Adds credit to an account, if it is open. Thread-safe."""
-        with self._lock:
+        with self.lock:
             account = self._accounts.get(call_id)
             if account is None:
                 return
@@ -79,7 +83,7 @@ class Credit:
 
     def close(self) -> None:
         """Renews the lock in a forked child, where other threads never release it."""
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
 
 
 _MAX_CHUNKS = 10_000

@@ -7,15 +7,15 @@ import asyncio
 import contextvars
 import threading
 from collections import deque
-from typing import Any, Callable, Deque, Optional, Set
+from typing import Any, Callable, Deque, Optional, Sequence, Set
 
 from .._calls.async_responder import AsyncResponder
-from .._calls.call import Call, set_context_call
+from .._calls.batch import CallBatch, calls_of
+from .._calls.call import Call, Running, set_context_call
 from .._calls.event_loop import EventLoop
-from .._calls.interrupts import CallWindow, Window
+from .._calls.interrupts import CallWindow
 from .._calls.loop_waits import LoopWindow, call_of_loop_error
-from .._process.exits import Terminate, exit_for_protocol_error, exit_without_host
-from .._wire.errors import ProtocolError
+from .._process.exits import Terminate
 from .._wire.messages import Answer
 from .loop_watch import LoopWatch
 from .profile import ConcurrentProfile
@@ -23,25 +23,31 @@ from .thread_profile import UNWIND_SECONDS, CallThreads, ThreadWindow
 
 
 class CallQueue:
-    """Begins calls in the order of their arrival, up to a capacity; later calls when earlier ones end. Thread-safe."""
+    """Begins calls and batches in the order of their arrival, up to a capacity, later ones when earlier ones end.
 
-    def __init__(self, capacity: int, begin: Callable[[Call], None]) -> None:
-        self._free_places = capacity
+    Thread-safe.
+    """
+
+    def __init__(self, capacity: int, begin: Callable[[Running], None]) -> None:
+        self._capacity = self._free_places = capacity
         self._begin = begin  # called with the lock held
-        self._calls: Deque[Call] = deque()
+        self._calls: Deque[Running] = deque()
         self._lock = threading.Lock()
 
-    def put(self, call: Call) -> None:
-        """Begins a call, or queues it."""
+    def __len__(self) -> int:
+        return self._capacity - self._free_places + len(self._calls)
+
+    def put(self, running: Running) -> None:
+        """Begins a call or a batch, or queues it."""
         with self._lock:
             if self._free_places == 0:
-                self._calls.append(call)
+                self._calls.append(running)
                 return
             self._free_places -= 1
-            self._begin(call)
+            self._begin(running)
 
     def release(self) -> None:
-        """Releases the place of a call that has ended."""
+        """Releases the place of a call or a batch that has ended."""
         with self._lock:
             if self._calls:
                 self._begin(self._calls.popleft())
@@ -58,7 +64,6 @@ class AsyncProfile(ConcurrentProfile):
         self._end: "asyncio.Future[None]" = self._loop.create_future()
         self._thread = threading.get_ident()
         self._threads = CallThreads(self)
-        self._watch = LoopWatch(self._loop, self.calls)
         self._tasks: Set["asyncio.Task[None]"] = set()
         self._is_receiving = True
         self._is_terminated = False
@@ -66,6 +71,7 @@ class AsyncProfile(ConcurrentProfile):
     def serve(self) -> None:
         self._responder = AsyncResponder(self.work, self.host)
         self._queue = CallQueue(self.capacity, self._begin)
+        self._watch = LoopWatch(self._loop, self._queue)
         # The context of each call: the task of another call may begin it, and must not pass on its variables.
         self._context = contextvars.copy_context()
         self._interrupts.on_terminate = lambda: self._schedule(self._terminate)
@@ -80,13 +86,16 @@ class AsyncProfile(ConcurrentProfile):
 
     def finish(self, call: Call, answer: Answer) -> None:
         super().finish(call, answer)
+        self._release()
+
+    def finish_batch(self, batch: CallBatch, answers: Sequence[Answer]) -> None:
+        super().finish_batch(batch, answers)
+        self._release()
+
+    def _release(self) -> None:
         self._queue.release()
         if not self._is_receiving:
             self._schedule(self._finish_if_idle)
-
-    def drop(self, call: Call) -> None:
-        super().drop(call)
-        self._queue.release()
 
     def _run_loop(self) -> None:
         """Runs the loop until the end of serving. Continues after the exit of a call's task: the call gets the exit."""
@@ -122,64 +131,57 @@ class AsyncProfile(ConcurrentProfile):
     # --- the thread that receives the calls
 
     def _receive_calls(self) -> None:
-        try:
-            while not self._interrupts.is_stopping:
-                frame = self._connection.receive()
-                if frame is not None:
-                    self._enqueue(Call(frame.message, frame.attachments, self.host, Window()))
-                elif not self._interrupts.is_stopping:
-                    exit_without_host()
-                del frame  # a frame may be large, and the next one far away
-        except OSError:
-            exit_without_host()
-        except ProtocolError as error:
-            exit_for_protocol_error(error)
+        self.receive_beside(self._enqueue)
         self._schedule(self._stop)
 
-    def _enqueue(self, call: Call) -> None:
-        command = self.work.commands.get(call.command)
+    def _enqueue(self, running: Running) -> None:
+        command = self.work.commands.get(calls_of(running)[0].command)
         if command is not None and not self.work.is_for_loop(command):
             window: CallWindow = ThreadWindow()
         else:
             window = LoopWindow(self._loop, self._thread)
-        call.window = window
-        self.admit(call, window)
-        self._queue.put(call)
+        self.admit(running, window)
+        self._queue.put(running)
         self._watch.notice_call()
 
     # --- any thread
 
-    def _begin(self, call: Call) -> None:
-        if isinstance(call.window, LoopWindow):
-            self._schedule(self._context.run, self._start, call, call.window)
+    def _begin(self, running: Running) -> None:
+        if isinstance(running.window, LoopWindow):
+            self._schedule(self._context.run, self._start, running, running.window)
         else:
             try:
-                self._threads.put(call)
+                self._threads.put(running)
             except RuntimeError as error:  # too many threads
-                self._schedule(self.fail, call, error)
+                self._schedule(self.fail, running, error)
 
     # --- the loop
 
-    def _start(self, call: Call, window: LoopWindow) -> None:
+    def _start(self, running: Running, window: LoopWindow) -> None:
         if not self._is_receiving:
             return
-        answer = self._answer(call, window)
+        answer = self._answer(running, window)
         try:
             task = self._loop.create_task(answer)
         except Exception as error:  # the script may have set a task factory
             answer.close()
-            self.fail(call, error)
+            self.fail(running, error)
             return
         self._tasks.add(task)
         task.add_done_callback(self._on_task_done)
 
-    async def _answer(self, call: Call, window: LoopWindow) -> None:
-        if not self.begin(call):
+    async def _answer(self, running: Running, window: LoopWindow) -> None:
+        if not self.begin(running):
             return
-        set_context_call(call)
-        answer = await self._responder.respond(call, window)
-        if not self._is_terminated:
-            self.finish(call, answer)
+        set_context_call(running)
+        if isinstance(running, CallBatch):
+            answers = await self._responder.respond_to_batch(running, window)
+            if not self._is_terminated:
+                self.finish_batch(running, answers)
+        elif isinstance(running, Call):
+            answer = await self._responder.respond(running, window)
+            if not self._is_terminated:
+                self.finish(running, answer)
 
     def _on_task_done(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)

@@ -50,7 +50,7 @@ def make_loop(
         recalled_ids=recalls._ids,
         profile=profile,
         call_module=vars(call_module),
-        commands=work.commands,
+        commands=work.single_commands,
         reports=host._progress.reports,
         tool_accounts=host.tools.accounts,
         call_type=Call,

@@ -41,6 +41,16 @@ def choose_profile(
             "does not say that its commands may run beside each other: if so, create the worker by "
             "skep.Worker(thread_safe=True)"
         )
+    if work.engine is not None:
+        others = [name for name in work.commands if name != work.engine.name]
+        if others and not work.thread_safe:
+            raise Unsuitable(
+                f"the script has an engine and other commands ({', '.join(others)}), which run in threads beside it. If "
+                "they may, create the worker by skep.Worker(thread_safe=True)"
+            )
+        from .engine_profile import EngineProfile
+
+        return EngineProfile(connection, work, interrupts, host, work.engine.slots)
     if work.is_async:
         if work.plain_commands and not work.thread_safe:
             raise Unsuitable(
@@ -65,13 +75,14 @@ def _parse_threads(text: str) -> int:
 
 
 _HELLO_OVERHEAD = 8 * 1024  # bytes of a hello besides the names
+_BATCH_LENGTH = 64  # bytes of the options of a batch command, at most
 
 
-def _fitting_names(commands: Iterable[str]) -> List[str]:
-    """Returns as many names as a hello has room for. The host uses them in texts only."""
-    names, room = [], MAX_MESSAGE_BYTES - _HELLO_OVERHEAD
+def _fitting_names(commands: Iterable[str], room: int, overhead: int = 1) -> List[str]:
+    """Returns as many names as have room in a hello. `overhead` is what goes with a name."""
+    names = []
     for each in commands:
-        room -= len(encode(each)) + 1
+        room -= len(encode(each)) + overhead
         if room < 0:
             break
         names.append(each)
@@ -134,6 +145,8 @@ class Conversation:
 
     def _hello(self) -> Dict[str, Any]:
         has_control = self._connection.control is not self._connection.data
+        room = MAX_MESSAGE_BYTES - _HELLO_OVERHEAD
+        batches = self._batches(room // 2)
         hello = {
             "type": "hello",
             "protocol": PROTOCOL_VERSION,
@@ -143,15 +156,25 @@ class Conversation:
             "capacity": self._profile.capacity,
             "control": has_control,
             "recall": has_control,
-            "commands": _fitting_names(self._work.commands),
+            "commands": _fitting_names(self._work.commands, room - len(encode(batches))),  # for texts only
             "health_check": HEALTH_CHECK,
             "own_health_check": self._work.health_check is not None,
             "loop": self._profile.loop,
         }
+        if batches:
+            hello["batches"] = batches
+        if self._work.engine is not None:
+            hello["slots"] = self._work.engine.slots
         stack_signal = dump_on_signal()
         if stack_signal is not None:
             hello["stack_signal"] = stack_signal
         return hello
+
+    def _batches(self, room: int) -> Dict[str, Any]:
+        """Returns the batch commands for a hello. Those that have no room there get batches of one call."""
+        commands = self._work.batch_commands
+        names = _fitting_names(commands, room, _BATCH_LENGTH)
+        return {name: {"most": commands[name].most, "wait_ms": commands[name].wait_ms} for name in names}
 
     def _release_in_child(self) -> None:
         # A forked child that outlives the worker must not hide the worker's death from the host.

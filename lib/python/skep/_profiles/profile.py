@@ -1,17 +1,18 @@
 """Profiles: how a worker runs its calls, one at a time or several at once."""
 
 import threading
-from typing import Any, Callable, Dict, List, Optional, Set, Tuple, Type
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, Type, Union
 
-from .._calls.call import Call, set_global_call
+from .._calls.batch import BatchedWindow, CallBatch, calls_of, read_batch
+from .._calls.call import Call, Running, set_global_call
 from .._calls.command import HEALTH_CHECK
-from .._calls.interrupts import CallWindow, Interrupts
+from .._calls.interrupts import CallWindow, Interrupts, Window
 from .._calls.pool_host import PoolHost
 from .._calls.recalls import Recalls
 from .._calls.responder import Outcome, Responder, Work
-from .._process.exits import exit_without_host
+from .._process.exits import exit_for_protocol_error, exit_without_host
 from .._wire.connection import Connection
-from .._wire.errors import Cancelled
+from .._wire.errors import ProtocolError
 from .._wire.messages import Answer, Answers
 from .c_loop import find_loop, make_loop
 from .thread_checks import ThreadChecks
@@ -31,6 +32,7 @@ class Profile:
         self._interrupts = interrupts
         self._host = host
         self._recalls = Recalls()
+        self._window = Window()  # of calls that have no window of their own yet
 
     def limit_capacity(self, capacity: int) -> None:
         """Limits the calls at once, as the host asks for. Precondition: before serve()."""
@@ -44,6 +46,22 @@ class Profile:
         """Cancels a running or a future call. No effect on a finished call. Thread-safe."""
         raise NotImplementedError
 
+    def receive_call(self) -> Optional[Call]:
+        """Waits for a call and returns it, None if the worker is to stop. Ends the process if the host is gone."""
+        frame = self._connection.receive()
+        if frame is not None:
+            return Call(frame.message, frame.attachments, self._host, self._window)
+        if not self._interrupts.is_stopping:
+            exit_without_host()
+        return None
+
+    def with_batch(self, call: Optional[Call]) -> "Union[Call, CallBatch, None]":
+        """Returns a call, or the batch that it begins, and receives the rest. None if the worker is to stop instead."""
+        command = None if call is None else self._work.batch_command(call.command)
+        if call is None or command is None:
+            return call
+        calls = read_batch(call, self.receive_call)
+        return None if calls is None else CallBatch(command, calls, self._window)
 
     def recall(self, call_id: int) -> bool:
         """Returns true if a running or a future call has not begun: it never will. On the thread that listens."""
@@ -55,35 +73,39 @@ class ProcessProfile(Profile):
 
     def __init__(self, connection: Connection, work: Work, interrupts: Interrupts, host: PoolHost) -> None:
         super().__init__(connection, work, interrupts, host)
+        self._window = interrupts
+        self._batch: Optional[CallBatch] = None  # that is running
         self._loop_module = find_loop(connection)
         if self._loop_module is not None:
             self.loop = "c"
 
     def serve(self) -> None:
-        interrupts, receive = self._interrupts, self._connection.receive
         responder = Responder(self._work, self._host)
         run_loop = self._make_run_loop()
-        while not interrupts.is_stopping:
-            if run_loop is not None:
-                left_call = run_loop()
-                if left_call is not None:
-                    self._answer(left_call[0], responder, left_call[1])
-                if left_call is not None or interrupts.is_stopping:
-                    del left_call
-                    continue
-            try:
-                interrupts.open()
-                frame = receive()
-            finally:
-                interrupts.close()
-            if frame is not None:
-                self._answer(Call(frame.message, frame.attachments, self._host, interrupts), responder)
-            elif not interrupts.is_stopping:
-                exit_without_host()
-            del frame  # a frame may be large, and the next one far away
+        while not self._interrupts.is_stopping:
+            left_call = None if run_loop is None else run_loop()
+            call, outcome = (self.receive_call(), None) if left_call is None else left_call
+            running = self.with_batch(call)
+            if isinstance(running, Call):
+                self._answer(running, responder, outcome)
+            elif running is not None:
+                self._answer_batch(running, responder)
+            del left_call, call, outcome, running  # a frame may be large, and the next one far away
+
+    def receive_call(self) -> Optional[Call]:
+        if self._interrupts.is_stopping:
+            return None
+        try:
+            self._interrupts.open()
+            return super().receive_call()
+        finally:
+            self._interrupts.close()
 
     def cancel(self, call_id: int) -> None:
         self._interrupts.cancel(call_id)
+        batch = self._batch
+        if batch is not None:
+            batch.cancel_if_abandoned()
 
     def _make_run_loop(self) -> Optional[Callable[[], Optional[Tuple[Call, Optional[Outcome]]]]]:
         """Returns the function that serves calls in C up to one that is left to this profile; None without it."""
@@ -107,6 +129,30 @@ class ProcessProfile(Profile):
             self.completed += 1
         self._interrupts.finish(call.id)
         self._host.answer(call, answer)
+
+    def _answer_batch(self, batch: CallBatch, responder: Responder) -> None:
+        """Answers the calls of a batch. Drops recalled calls."""
+        calls = batch.calls
+        begun = [call for call in calls if self._recalls.begin(call.id)]
+        if begun:
+            batch.keep(begun)
+            answers = self._run_batch(batch, responder)
+        for call in calls:
+            self._interrupts.finish(call.id)
+        self._interrupts.finish_batch(batch.id)
+        if begun:
+            self._host.answer_all(begun, answers)
+
+    def _run_batch(self, batch: CallBatch, responder: Responder) -> List[Answer]:
+        self.in_flight = len(batch.calls)
+        self._batch = batch
+        set_global_call(batch)
+        answers = responder.respond_to_batch(batch)
+        set_global_call(None)
+        self._batch = None
+        self.in_flight = 0
+        self.completed += len(batch.calls)
+        return answers
 
 
 class RunningCalls:
@@ -173,43 +219,80 @@ class ConcurrentProfile(Profile):
     def cancel(self, call_id: int) -> None:
         window = self.calls.cancel(call_id)
         if window is not None:
-            window.interrupt(Cancelled)
+            window.cancel(call_id)
 
-    def admit(self, call: Call, window: CallWindow) -> None:
-        """Admits a call, before its turn. Interrupts it if it is cancelled already."""
-        if self.calls.add(call.id, window):
-            window.interrupt(Cancelled)
+    def admit(self, running: Running, window: CallWindow) -> None:
+        """Admits a call or a batch, before its turn, with its window. Interrupts it if it is cancelled already."""
+        running.window = window
+        for call in calls_of(running):
+            call.window = call_window = BatchedWindow(running) if isinstance(running, CallBatch) else window
+            if self.calls.add(call.id, call_window):
+                call_window.cancel(call.id)
 
     def recall(self, call_id: int) -> bool:
         with self._lock:
             return super().recall(call_id)
 
-    def begin(self, call: Call) -> bool:
-        """Begins a call. Returns False if it was recalled, and drops it."""
+    def begin(self, running: Running) -> bool:
+        """Begins a call, or a batch without its recalled calls. Returns False if none is left."""
+        calls = calls_of(running)
         with self._lock:
-            has_begun = self._recalls.begin(call.id)
-            self.in_flight += has_begun
-        if not has_begun:
-            self.drop(call)
-        return has_begun
+            begun = [call for call in calls if self._recalls.begin(call.id)]
+            self.in_flight += len(begun)
+        if len(begun) < len(calls):
+            for call in set(calls).difference(begun):
+                self.calls.remove(call.id)
+            if isinstance(running, CallBatch) and begun:
+                running.keep(begun)
+            elif not begun:
+                self._release()
+        return bool(begun)
 
-    def drop(self, call: Call) -> None:
-        """Forgets a recalled call."""
-        self.calls.remove(call.id)
+    def _release(self) -> None:
+        """Releases the place of a call or a batch, for the next one."""
 
     def finish(self, call: Call, answer: Answer) -> None:
         """Answers a call that has begun."""
-        with self._lock:
-            self.in_flight -= 1
-            if call.command != HEALTH_CHECK:
-                self.completed += 1
-        self.calls.remove(call.id)
+        self.count_ends((call,))
         self.host.answer(call, answer)
 
-    def fail(self, call: Call, error: BaseException) -> None:
-        """Answers a call that cannot begin, with an error."""
-        if self.begin(call):
-            self.finish(call, Answers(self.host.limits).error(call.id, error))
+    def finish_batch(self, batch: CallBatch, answers: Sequence[Answer]) -> None:
+        """Answers a batch that has begun."""
+        self.count_ends(batch.calls)
+        batch.is_over = True
+        self.host.answer_all(batch.calls, answers)
+
+    def fail(self, running: Running, error: BaseException) -> None:
+        """Answers what cannot begin, with an error."""
+        if not self.begin(running):
+            return
+        answers = Answers(self.host.limits)
+        if isinstance(running, Call):
+            self.finish(running, answers.error(running.id, error))
+        elif isinstance(running, CallBatch):
+            running.reject(error)
+            self.finish_batch(running, running.encode_errors(answers))
+
+    def count_ends(self, calls: Sequence[Call]) -> None:
+        """Counts calls that end, directly before their answers."""
+        with self._lock:
+            self.in_flight -= len(calls)
+            self.completed += sum(call.command != HEALTH_CHECK for call in calls)
+        for call in calls:
+            self.calls.remove(call.id)
+
+    def receive_beside(self, put: Callable[[Running], None]) -> None:
+        """Receives calls and batches until the worker is to stop. On a thread beside the main thread."""
+        try:
+            while not self._interrupts.is_stopping:
+                running = self.with_batch(self.receive_call())
+                if running is not None:
+                    put(running)
+                del running  # a frame may be large, and the next one far away
+        except OSError:
+            exit_without_host()
+        except ProtocolError as error:
+            exit_for_protocol_error(error)
 
     def interrupt_all(self, kind: Type[BaseException]) -> None:
         """Interrupts all calls, and their waits for the host."""

@@ -5,10 +5,11 @@ import time
 from queue import Empty
 from typing import Any, List, Optional, Type
 
-from .._calls.call import Call, set_context_call
+from .._calls.batch import CallBatch
+from .._calls.call import Call, Running, set_context_call
 from .._calls.interrupts import CallWindow
 from .._calls.responder import Responder
-from .._process.exits import Terminate, exit_without_host
+from .._process.exits import Terminate
 from .._process.interpreter import SimpleQueue
 from .profile import ConcurrentProfile
 
@@ -48,7 +49,7 @@ class ThreadWindow(CallWindow):
     def begin(self) -> None:
         self.thread = threading.get_ident()
 
-    def open(self, call_id: int) -> None:
+    def open(self, call_id: Optional[int] = None) -> None:
         if self._has_raised or self._is_open:
             return
         self._is_open = True
@@ -94,21 +95,21 @@ class ThreadWindow(CallWindow):
 
 
 class CallThreads:
-    """A pool of threads for calls. It grows with the concurrent calls, up to the capacity."""
+    """A pool of threads for calls and batches. It grows with their concurrency, up to the capacity."""
 
     def __init__(self, profile: ConcurrentProfile) -> None:
         self._profile = profile
-        self._calls: "SimpleQueue[Optional[Call]]" = SimpleQueue()
+        self._calls: "SimpleQueue[Optional[Running]]" = SimpleQueue()
         self._ends: "SimpleQueue[None]" = SimpleQueue()
         self._thread_count = 0
         self._lock = threading.Lock()
         self._idle = 0  # threads without a call; negative: calls without a thread
 
-    def put(self, call: Call) -> None:
-        """Runs a call on a thread. Raises RuntimeError if no thread can be started. By one thread at a time."""
+    def put(self, running: Running) -> None:
+        """Runs a call or a batch on a thread. Raises RuntimeError if no thread starts. By one thread at a time."""
         if not self._reserve_thread():
             self._start()
-        self._calls.put(call)
+        self._calls.put(running)
 
     def close(self) -> None:
         """Ends the threads after their calls. Queued calls do not begin."""
@@ -150,28 +151,36 @@ class CallThreads:
         responder = Responder(self._profile.work, self._profile.host)
         try:
             while True:
-                call = self._calls.get()
-                if call is None or self._profile.is_stopping:
+                running = self._calls.get()
+                if running is None or self._profile.is_stopping:
                     break
-                self._answer(call, responder)
-                del call
+                self._answer(running, responder)
+                del running
                 self._count(1)
         except (Terminate, SystemExit):  # SIGTERM has arrived, and the main thread ends the worker
             pass
         finally:
             self._ends.put(None)
 
-    def _answer(self, call: Call, responder: Responder) -> None:
-        assert isinstance(call.window, ThreadWindow)
-        call.window.begin()
-        if not self._profile.begin(call):
+    def _answer(self, running: Running, responder: Responder) -> None:
+        assert isinstance(running.window, ThreadWindow)
+        running.window.begin()
+        if not self._profile.begin(running):
             return
-        set_context_call(call)
-        answer = responder.respond(call)
+        set_context_call(running)
+        if isinstance(running, CallBatch):
+            answers = responder.respond_to_batch(running)
+            self._end()
+            self._profile.finish_batch(running, answers)
+        elif isinstance(running, Call):
+            answer = responder.respond(running)
+            self._end()
+            self._profile.finish(running, answer)
+
+    def _end(self) -> None:
         set_context_call(None)
         if self._profile.checks is not None:
             self._profile.checks.look_for_libraries()
-        self._profile.finish(call, answer)
 
 
 UNWIND_SECONDS = 1.0  # for terminated calls to clean up
@@ -186,7 +195,7 @@ class ThreadProfile(ConcurrentProfile):
 
     def serve(self) -> None:
         try:
-            self._receive_calls()
+            self._serve_calls()
             self._threads.close()
             with self._interrupts.window():
                 self._threads.join()
@@ -196,19 +205,17 @@ class ThreadProfile(ConcurrentProfile):
             self._threads.join(UNWIND_SECONDS)
             raise
 
-    def _receive_calls(self) -> None:
+    def _serve_calls(self) -> None:
         while not self._interrupts.is_stopping:
             with self._interrupts.window():
-                frame = self._connection.receive()
-            if frame is not None:
-                window = ThreadWindow()
-                call = Call(frame.message, frame.attachments, self.host, window)
-                self.admit(call, window)
-                try:
-                    self._threads.put(call)
-                except RuntimeError as error:  # too many threads
-                    self.fail(call, error)
-                del call, window
-            elif not self._interrupts.is_stopping:
-                exit_without_host()
-            del frame  # a frame may be large, and the next one far away
+                running = self.with_batch(self.receive_call())
+            if running is not None:
+                self._put(running)
+            del running  # a frame may be large, and the next one far away
+
+    def _put(self, running: Running) -> None:
+        self.admit(running, ThreadWindow())
+        try:
+            self._threads.put(running)
+        except RuntimeError as error:  # too many threads
+            self.fail(running, error)

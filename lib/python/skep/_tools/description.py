@@ -1,10 +1,14 @@
 """The description of a worker: its commands with their parameters and types, as data and as text."""
 
+import collections.abc
 import inspect
 import typing
 from typing import Any, Callable, Dict, List, NamedTuple
 
-from .._calls.command import find_signature, is_generator
+from .._calls.command import BatchCommand, Command, EngineCommand, find_signature, is_generator
+
+
+_NO_HINT = inspect.Signature.empty
 
 
 class Parameter(NamedTuple):
@@ -18,7 +22,10 @@ class Parameter(NamedTuple):
 
 
 class Description(NamedTuple):
-    """A command. `takes_any` is true if it accepts arguments beyond its parameters."""
+    """A command. `takes_any` is true if it accepts arguments beyond its parameters.
+
+    `batch` is the limit of calls in a batch, `slots` that of calls at once of an engine. Both are 0 for other commands.
+    """
 
     name: str
     parameters: List[Parameter]
@@ -27,6 +34,8 @@ class Description(NamedTuple):
     type: Any
     type_text: str
     text: str  # the docstring
+    batch: int = 0
+    slots: int = 0
 
     @property
     def summary(self) -> str:
@@ -34,8 +43,30 @@ class Description(NamedTuple):
         return " ".join(self.text.partition("\n\n")[0].split())
 
 
-def describe_command(name: str, function: Callable[..., Any]) -> Description:
-    """Returns the description of a command."""
+def describe_command(command: Command) -> Description:
+    """Returns the description of a command.
+
+    The arguments of a batch's or an engine's calls are unknown: the function reads them in its calls.
+    """
+    if isinstance(command, EngineCommand):
+        text = inspect.getdoc(command.function) or ""
+        return Description(command.name, [], True, True, _NO_HINT, "", text, slots=command.slots)
+    description = _describe_function(command.name, command.function)
+    if isinstance(command, BatchCommand):
+        hint = _item_of(description.type)
+        text = "" if hint is _NO_HINT else _type_text(hint)
+        return description._replace(parameters=[], takes_any=True, type=hint, type_text=text, batch=command.most)
+    return description
+
+
+def _item_of(hint: Any) -> Any:
+    """Returns the type of one result of a batch, from the hint of all results."""
+    inner = typing.get_args(hint)
+    is_sequence = typing.get_origin(hint) in (list, collections.abc.Sequence)
+    return inner[0] if is_sequence and inner else _NO_HINT
+
+
+def _describe_function(name: str, function: Callable[..., Any]) -> Description:
     signature = find_signature("command", name, function)
     hints = _type_hints(function)
     parameters = [
@@ -76,6 +107,8 @@ def to_json(commands: List[Description]) -> List[Dict[str, Any]]:
             ],
             "takes_any": each.takes_any,
             "stream": each.is_stream,
+            **({"batch": each.batch} if each.batch else {}),
+            **({"slots": each.slots} if each.slots else {}),
             "returns": each.type_text or None,
             "doc": each.text,
         }
@@ -96,7 +129,8 @@ def to_text(commands: List[Description]) -> str:
 def _line(command: Description) -> str:
     parts = [_parameter_text(each) for each in command.parameters] + ["**"] * command.takes_any
     result = f" -> {command.type_text}" if command.type_text else ""
-    return f"{'stream ' if command.is_stream else ''}{command.name}({', '.join(parts)}){result}"
+    kind = f"batch of {command.batch} " if command.batch else "stream " if command.is_stream else ""
+    return f"{kind}{command.name}({', '.join(parts)}){result}"
 
 
 def _parameter_text(parameter: Parameter) -> str:

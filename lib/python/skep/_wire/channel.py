@@ -11,7 +11,7 @@ import mmap
 import socket
 import struct
 from io import FileIO
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from .errors import ProtocolError
 from .json_text import decode
@@ -26,6 +26,9 @@ _MAX_PARTS = 512  # per system call; the kernel takes 1024
 
 # A part of a frame: its header, its JSON or a piece of its JSON, or an attachment.
 Part = Union[bytes, memoryview]
+
+# A JSON object, encoded and possibly in parts, and its attachments.
+Message = Tuple[Sequence[bytes], Sequence[memoryview]]
 
 
 class Frame(NamedTuple):
@@ -60,8 +63,13 @@ def _memory(size: int) -> memoryview:
 
 
 def _send_parts(stream: socket.socket, parts: Sequence[Part]) -> None:
-    """Sends all parts, by one system call if the socket takes them at once."""
-    sent = stream.sendmsg(parts[:_MAX_PARTS])
+    """Sends all parts, by one system call for many if the socket takes them at once."""
+    for begin in range(0, len(parts), _MAX_PARTS):
+        _send_some_parts(stream, parts[begin : begin + _MAX_PARTS])
+
+
+def _send_some_parts(stream: socket.socket, parts: Sequence[Part]) -> None:
+    sent = stream.sendmsg(parts)
     for part in parts:
         if sent < len(part):
             stream.sendall(memoryview(part)[sent:])
@@ -143,14 +151,26 @@ class Channel:
         else:  # a large frame is not copied once more
             self._send_parts(parts)
 
-    def send_all_of(self, bodies: Sequence[Sequence[bytes]]) -> None:
-        """Sends small messages without attachments in one write."""
-        parts: List[bytes] = []
-        for body in bodies:
-            json_length = sum(map(len, body))
-            parts.append(_HEADER.pack(_JSON_LENGTH_SIZE + json_length, json_length))
-            parts.extend(body)
-        self._send_all(b"".join(parts))
+    def send_all_of(self, messages: Iterable[Message]) -> None:
+        """Sends messages in one write. Does not copy large ones."""
+        parts: List[Part] = []
+        small: List[Part] = []
+        pack = _HEADER.pack
+        for body, attachments in messages:
+            length = json_length = sum(map(len, body))
+            length += _JSON_LENGTH_SIZE + sum(map(len, attachments)) if attachments else _JSON_LENGTH_SIZE
+            small.append(pack(length, json_length))
+            if length <= _SMALL_FRAME:
+                small += body
+                small += attachments
+            else:
+                parts += (b"".join(small), *body, *attachments)
+                small.clear()
+        rest = b"".join(small)
+        if parts:
+            self._send_parts((*parts, rest))
+        else:
+            self._send_all(rest)
 
     def _cut_frame(self, size: int, json_length: int) -> Frame:
         json_start = self._start + _HEADER.size

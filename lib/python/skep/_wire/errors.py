@@ -93,7 +93,7 @@ class InvalidArguments(CallError):
 
 
 class DeadlineExceeded(CallError):
-    """The caller's deadline passed before the command started."""
+    """The caller's deadline passed before the command started, or while an engine served the call."""
 
     __module__ = "skep"
 

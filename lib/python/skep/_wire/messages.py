@@ -4,14 +4,13 @@ import json
 from typing import Any, Dict, List, Optional, Sequence, Set, Tuple, Union
 
 from .._process.diagnostics import error_text, type_name, user_traceback, write_to_stderr
-from .channel import frame_length
+from .channel import Message, frame_length
 from .conversion import ARRAY_BEGIN, ResultEncoder
 from .errors import CallError, Error, ResultTooLarge, UnserializableResult, validate_code
 from .json_rules import Rules
 from .protocol import Limits
 
-# The JSON object, possibly in parts, and the attachments.
-Answer = Tuple[Sequence[bytes], Sequence[memoryview]]
+Answer = Message
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # json.dumps() may be patched
 
@@ -69,7 +68,7 @@ class Answers:
             body = head, text, _aligning_end(len(head) + len(text)) if ARRAY_BEGIN in text else b"}"
         else:
             body = head % (call_id, b""), text, b"}"
-        if frame_length(body, attachments) > self._unchecked_length:
+        if attachments or len(text) + _RESULT_OVERHEAD > self._unchecked_length:
             self._check_size(body, attachments, command)
             _advise_arrays(text, command)
         return body, attachments
