@@ -65,6 +65,7 @@ class Settings:
 # sys.executable, not python3: PATH may lead to a version manager's shim, which takes longer than what it starts.
 PYTHON_WORKER = (f"script={HERE / 'worker.py'}", f"python={sys.executable}")
 RAW_WORKER = (f"script={HERE / 'raw_worker.py'}", f"python={sys.executable}")
+BATCH_WORKER = (f"script={HERE / 'batch_worker.py'}", f"python={sys.executable}")
 
 
 def counterpart(mode, *pairs):
@@ -104,6 +105,14 @@ def optional_sides(load):
             yield name, command
         else:
             print(f"bench: skipped: {name} ({remedy})", file=sys.stderr)
+
+
+def batch_model(*pairs):
+    return [sys.executable, str(HERE / "batch_model.py"), *pairs]
+
+
+def asyncio_batcher(*pairs):
+    return [sys.executable, str(HERE / "asyncio_batcher.py"), *pairs]
 
 
 def grpc(mode, *pairs):
@@ -179,6 +188,82 @@ def pipelined(with_):
             Figure(f"pipelined: host CPU, {name}", "us", "skep", "cpu_us", [("blocking C client", "raw", "cpu_us")]),
         ]
         yield Comparison(sides, figures, with_.rounds(7))
+
+
+def batching(with_):
+    """A model of two dense layers, for up to 32 calls at a time. The counterpart makes batches as Ray Serve and LitServe
+    do: a queue in asyncio, a worker process, and a wait, which is 10 ms by default in Ray Serve."""
+    span = with_.span(0.6)
+    rows = (1, 8, 32)
+    sides = {str(count): batch_model(f"rows={count}", span) for count in rows}
+    figures = list(scaling("batches: the function alone, a row of", "call_us", "us", rows, "rows"))
+    yield Comparison(sides, figures, with_.rounds(5))
+
+    def by_asyncio(workers, callers, wait_ms):
+        return asyncio_batcher(f"workers={workers}", f"callers={callers}", "batch=32", f"wait_ms={wait_ms}", span)
+
+    many = (*BATCH_WORKER, "callers=64", span)
+    sides = {
+        "batches": with_.skep("throughput", *many),
+        "single": with_.skep("throughput", *many, "batch=1"),
+        "alone": batch_model("rows=32", span),
+        "asyncio": by_asyncio(1, 64, 0),
+        "asyncio, 10 ms": by_asyncio(1, 64, 10),
+    }
+    versus = [
+        (name, side, "calls_per_s")
+        for name, side in (
+            ("one call at a time", "single"),
+            ("the function alone, 32 rows", "alone"),
+            ("asyncio batcher, wait 0", "asyncio"),
+            ("asyncio batcher, wait 10 ms", "asyncio, 10 ms"),
+        )
+    ]
+    figures = [
+        Figure("batches: 64 callers", "calls/s", "batches", "calls_per_s", versus),
+        Figure("batches: host CPU per call, 64 callers", "us", "batches", "cpu_us", [("one call at a time", "single", "cpu_us")]),
+    ]
+    yield Comparison(sides, figures, with_.rounds(7))
+
+    one = (*BATCH_WORKER, span)
+    sides = {
+        "batches": with_.skep("serial", *one),
+        "single": with_.skep("serial", *one, "batch=1"),
+        "2 ms": with_.skep("serial", *one, "batch_wait_ms=2"),
+        "asyncio": by_asyncio(1, 1, 0),
+        "asyncio, 2 ms": by_asyncio(1, 1, 2),
+    }
+    unbatched = ("no batches", "single", "p50_us")
+    figures = [
+        Figure("batches: one caller, p50", "us", "batches", "p50_us", [unbatched, ("asyncio batcher, wait 0", "asyncio", "p50_us")]),
+        Figure(
+            "batches: one caller, wait 2 ms, p50",
+            "us",
+            "2 ms",
+            "p50_us",
+            [unbatched, ("asyncio batcher, wait 2 ms", "asyncio, 2 ms", "p50_us")],
+        ),
+    ]
+    yield Comparison(sides, figures, with_.rounds(7))
+
+    few = (*BATCH_WORKER, "workers=2", "callers=16", span)
+    sides = {
+        "0 ms": with_.skep("throughput", *few),
+        "2 ms": with_.skep("throughput", *few, "batch_wait_ms=2"),
+        "pack": with_.skep("throughput", *few, "schedule=pack"),
+        "asyncio": by_asyncio(2, 16, 0),
+        "asyncio, 2 ms": by_asyncio(2, 16, 2),
+    }
+    at_once = ("wait 0", "0 ms", "calls_per_s")
+    figures = [
+        Figure(f"batches: 2 workers, 16 callers{what}", "calls/s", side, "calls_per_s", others)
+        for what, side, others in (
+            (", wait 0", "0 ms", [("asyncio batcher, wait 0", "asyncio", "calls_per_s")]),
+            (", wait 2 ms", "2 ms", [at_once, ("asyncio batcher, wait 2 ms", "asyncio, 2 ms", "calls_per_s")]),
+            (", schedule pack", "pack", [("least_loaded", "0 ms", "calls_per_s")]),
+        )
+    ]
+    yield Comparison(sides, figures, with_.rounds(7))
 
 
 def payload(with_):
@@ -418,6 +503,7 @@ CASES = {
     "serial": serial,
     "throughput": throughput,
     "pipelined": pipelined,
+    "batching": batching,
     "payload": payload,
     "attachments": attachments,
     "streams": streams,

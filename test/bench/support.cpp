@@ -150,6 +150,12 @@ pool_config make_config(const arguments& args) {
     config.threads_per_worker = args.number("worker_threads", 1);
     config.wait = args.text("wait", "adaptive") == "block" ? wait_mode::block : wait_mode::adaptive;
     config.queue.timeout = duration::zero();
+    if (args.has("batch")) {
+        config.commands["echo"].batch = args.number("batch");
+    }
+    if (args.has("batch_wait_ms")) {
+        config.commands["echo"].batch_wait = std::chrono::milliseconds(args.number("batch_wait_ms"));
+    }
     return config;
 }
 

@@ -30,6 +30,7 @@ public:
     arguments(int count, char** values);
 
     const std::string& mode() const noexcept { return mode_; }
+    bool has(const std::string& key) const { return values_.contains(key); }
     const std::string& text(const std::string& key) const;
     std::string text(const std::string& key, const std::string& otherwise) const;
     std::size_t number(const std::string& key) const;
@@ -66,7 +67,7 @@ double resident_bytes();
 
 /// A pool of SDK workers, or of the C++ echo worker if one is given: worker=PATH, or script=PATH and
 /// python=PROGRAM; workers=N, capacity=N and worker_threads=N if other than 1; pipeline=N if not
-/// automatic; wait=block.
+/// automatic; wait=block; batch=N and batch_wait_ms=N instead of the script's limits of batches.
 pool_config make_config(const arguments& args);
 
 } // namespace skep::bench
