@@ -66,6 +66,7 @@ class Settings:
 PYTHON_WORKER = (f"script={HERE / 'worker.py'}", f"python={sys.executable}")
 RAW_WORKER = (f"script={HERE / 'raw_worker.py'}", f"python={sys.executable}")
 BATCH_WORKER = (f"script={HERE / 'batch_worker.py'}", f"python={sys.executable}")
+ENGINE_WORKER = (f"script={HERE / 'engine_worker.py'}", f"python={sys.executable}")
 
 
 def counterpart(mode, *pairs):
@@ -264,6 +265,14 @@ def batching(with_):
         )
     ]
     yield Comparison(sides, figures, with_.rounds(7))
+
+    sides = {
+        "engine": with_.skep("streams", *ENGINE_WORKER, "streams=64", with_.span(1)),
+        "one": with_.skep("streams", *ENGINE_WORKER, "streams=1", with_.span(1)),
+        "alone": batch_model("rows=64", with_.span(1)),
+    }
+    versus = [("one stream", "one", "chunks_per_s"), ("the function alone, 64 rows", "alone", "calls_per_s")]
+    yield Comparison(sides, [Figure("engine: 64 streams", "chunks/s", "engine", "chunks_per_s", versus)], with_.rounds(5))
 
 
 def payload(with_):
