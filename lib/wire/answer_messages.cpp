@@ -13,6 +13,7 @@
 #include <boost/json/object.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace skep {
@@ -106,10 +107,21 @@ std::string encode_data(const json::value& data, const worker_limits& limits, st
     return text;
 }
 
-/// Returns the first commands, as many as fit into a hello. The names are informative only.
-json::array fitting(const std::vector<std::string>& commands) {
-    constexpr std::size_t around = 8u << 10;
-    std::size_t room = (longest_message - around) / longest_escape;
+/// Returns the commands that run in batches, with their limits.
+json::object to_json(const batch_commands& batches) {
+    json::object commands;
+    for (const auto& [name, limits] : batches) {
+        const std::chrono::duration<double, std::milli> wait(limits.wait);
+        commands.emplace(name, json::object{{"most", limits.most}, {"wait_ms", wait.count()}});
+    }
+    return commands;
+}
+
+/// Returns the first commands, as many as fit into a hello beside `other_text`. The names are informative
+/// only.
+json::array fitting(const std::vector<std::string>& commands, std::size_t other_text) {
+    const auto around = (8u << 10) + other_text;
+    std::size_t room = (longest_message - std::min(longest_message, around)) / longest_escape;
     json::array names;
     for (const auto& each : commands) {
         if (each.size() + 1 > room) {
@@ -134,8 +146,13 @@ void append_hello(std::string& out, const hello_message& hello, bool has_control
         out += R"(,"capacity":)";
         append_json_number(out, hello.capacity);
         out += has_control ? R"(,"control":true)" : R"(,"control":false)";
+        const auto before = out.size();
+        if (!hello.batches.empty()) {
+            out += R"(,"batches":)";
+            append_json(out, to_json(hello.batches));
+        }
         out += R"(,"commands":)";
-        append_json(out, fitting(hello.commands));
+        append_json(out, fitting(hello.commands, out.size() - before));
         append_member(out, R"(,"health_check":)", hello.health_check);
         out += hello.own_health_check ? R"(,"own_health_check":true})" : R"(,"own_health_check":false})";
     });
