@@ -107,6 +107,8 @@ private:
 
     worker_server& add(std::string command, detail::plain_handler handler);
     worker_server& add_async(std::string command, detail::async_handler handler);
+    worker_server& add_batch(std::string command, const batch_options& options,
+                             detail::batch_handler handler);
     worker_server& set_health_check(detail::async_handler check);
     worker_server& add_start_hook(detail::async_hook hook);
     worker_server& add_stop_hook(detail::async_hook hook);
