@@ -136,7 +136,7 @@ private:
     std::map<std::uint64_t, json::value> answers_;
 };
 
-using sizes = std::vector<std::size_t>;
+using batch_sizes = std::vector<std::size_t>;
 
 std::vector<int> numbers_of(batch_calls calls) {
     std::vector<int> numbers;
@@ -147,7 +147,7 @@ std::vector<int> numbers_of(batch_calls calls) {
 }
 
 /// Answers each call with its number, and records the size of each batch.
-auto plain_embed(sizes& batches) {
+auto plain_embed(batch_sizes& batches) {
     return [&batches](batch_calls calls) {
         batches.push_back(calls.size());
         return numbers_of(calls);
@@ -155,7 +155,7 @@ auto plain_embed(sizes& batches) {
 }
 
 /// The same, after a second.
-auto slow_embed(sizes& batches) {
+auto slow_embed(batch_sizes& batches) {
     return [&batches](batch_calls calls) -> asio::awaitable<std::vector<int>> {
         batches.push_back(calls.size());
         co_await sleep_for(1s);
@@ -168,7 +168,7 @@ auto slow_embed(sizes& batches) {
 BOOST_AUTO_TEST_SUITE(served_batches)
 
 BOOST_AUTO_TEST_CASE(a_batch_runs_once_all_its_calls_have_come_and_is_answered_by_one_write) {
-    sizes batches;
+    batch_sizes batches;
     batch_server worker(plain_embed(batches));
     BOOST_TEST(worker.server().introduction().batches.at("embed").most == 4u);
     worker.call(1, {1, 3});
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_batch_runs_once_all_its_calls_have_come_and_is_answered_b
     BOOST_TEST(worker.receive() == 0u);
     worker.call(3, {1, 3});
     BOOST_TEST(worker.receive() == 1u);
-    BOOST_TEST(batches == (sizes{3}), boost::test_tools::per_element());
+    BOOST_TEST(batches == (batch_sizes{3}), boost::test_tools::per_element());
     for (std::uint64_t id = 1; id <= 3; ++id) {
         BOOST_TEST(worker.answer_of(id) == id);
     }
@@ -185,26 +185,26 @@ BOOST_AUTO_TEST_CASE(a_batch_runs_once_all_its_calls_have_come_and_is_answered_b
 }
 
 BOOST_AUTO_TEST_CASE(a_call_without_a_batch_is_a_batch_of_one) {
-    sizes batches;
+    batch_sizes batches;
     batch_server worker(slow_embed(batches));
     worker.call(1);
     worker.advance(2s);
-    BOOST_TEST(batches == (sizes{1}), boost::test_tools::per_element());
+    BOOST_TEST(batches == (batch_sizes{1}), boost::test_tools::per_element());
     BOOST_TEST(worker.answer_of(1) == 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_takes_one_place) {
-    sizes batches;
+    batch_sizes batches;
     batch_server worker(slow_embed(batches), 2);
     worker.call_batch(1, 3);
     worker.call_batch(4, 2);
     worker.call_batch(6, 4);
     worker.call(10);
     worker.run_until_idle();
-    BOOST_TEST(batches == (sizes{3, 2}), boost::test_tools::per_element());
+    BOOST_TEST(batches == (batch_sizes{3, 2}), boost::test_tools::per_element());
     BOOST_TEST(worker.server().counters().in_flight == 5u);
     worker.advance(1500ms);
-    BOOST_TEST(batches == (sizes{3, 2, 4, 1}), boost::test_tools::per_element());
+    BOOST_TEST(batches == (batch_sizes{3, 2, 4, 1}), boost::test_tools::per_element());
     worker.advance(1s);
     for (std::uint64_t id = 1; id <= 10; ++id) {
         BOOST_TEST(worker.answer_of(id) == id);
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_number_of_results_is_the_error_of_all_calls) {
 }
 
 BOOST_AUTO_TEST_CASE(late_and_cancelled_calls_are_left_out) {
-    sizes batches;
+    batch_sizes batches;
     batch_server worker(slow_embed(batches));
     worker.call(1);
     worker.call(2, {2, 4}, 500ms);
@@ -260,13 +260,13 @@ BOOST_AUTO_TEST_CASE(late_and_cancelled_calls_are_left_out) {
     worker.cancel(3);
     BOOST_TEST(worker.answer_of(3) == "skep.Cancelled");
     worker.advance(3s);
-    BOOST_TEST(batches == (sizes{1, 1}), boost::test_tools::per_element());
+    BOOST_TEST(batches == (batch_sizes{1, 1}), boost::test_tools::per_element());
     BOOST_TEST(worker.answer_of(2) == "skep.DeadlineExceeded");
     BOOST_TEST(worker.answer_of(4) == 4);
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_without_a_call_does_not_run) {
-    sizes batches;
+    batch_sizes batches;
     batch_server worker(slow_embed(batches));
     worker.call(1, {1, 3}, 0ms);
     worker.server().services().cancelled.add(2);
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_call_of_a_batch_waits_for_no_credit) {
 }
 
 BOOST_AUTO_TEST_CASE(an_interrupted_worker_does_not_answer) {
-    sizes batches;
+    batch_sizes batches;
     batch_server worker(slow_embed(batches));
     worker.call_batch(1, 2);
     worker.call_batch(3, 2);
@@ -352,7 +352,7 @@ BOOST_AUTO_TEST_CASE(a_plain_batch_runs_on_a_thread) {
 }
 
 BOOST_AUTO_TEST_CASE(a_command_of_one_call_serves_a_batch_call_by_call) {
-    sizes batches;
+    batch_sizes batches;
     batch_server worker(plain_embed(batches));
     worker.call(1, {1, 2}, {}, "plain");
     worker.call(2, {1, 2}, {}, "plain");
@@ -364,7 +364,7 @@ BOOST_AUTO_TEST_CASE(a_command_of_one_call_serves_a_batch_call_by_call) {
 }
 
 BOOST_AUTO_TEST_CASE(no_other_call_comes_amid_a_batch) {
-    sizes batches;
+    batch_sizes batches;
     batch_server worker(plain_embed(batches));
     worker.call(1, {1, 3});
     BOOST_CHECK_THROW(worker.call(2), protocol_violation);
