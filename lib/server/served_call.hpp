@@ -107,7 +107,7 @@ private:
     call_services& services_;
     worker_call face_;
     task_group::task_handle handler_;
-    served_batch* batch_ = nullptr; ///< which has the handler; null if the call runs alone
+    served_batch* batch_ = nullptr; ///< has the handler; null if the call runs alone
     bool was_interrupted_ = false;
     std::vector<blob> attachments_; ///< of the result
     std::optional<collected_chunks> collected_;

@@ -107,10 +107,18 @@ std::string encode_data(const json::value& data, const worker_limits& limits, st
     return text;
 }
 
-/// Returns the commands that run in batches, with their limits.
-json::object to_json(const batch_commands& batches) {
+/// Returns the commands that run in batches, with their limits, as many as fit into a part of a hello. The
+/// host sends the calls of the others one by one.
+json::object fitting(const batch_commands& batches) {
+    constexpr std::size_t for_limits = 64;
+    std::size_t room = 32u << 10;
     json::object commands;
     for (const auto& [name, limits] : batches) {
+        const auto size = name.size() * longest_escape + for_limits;
+        if (size > room) {
+            break;
+        }
+        room -= size;
         const std::chrono::duration<double, std::milli> wait(limits.wait);
         commands.emplace(name, json::object{{"most", limits.most}, {"wait_ms", wait.count()}});
     }
@@ -120,8 +128,8 @@ json::object to_json(const batch_commands& batches) {
 /// Returns the first commands, as many as fit into a hello beside `other_text`. The names are informative
 /// only.
 json::array fitting(const std::vector<std::string>& commands, std::size_t other_text) {
-    const auto around = (8u << 10) + other_text;
-    std::size_t room = (longest_message - std::min(longest_message, around)) / longest_escape;
+    constexpr std::size_t around = 8u << 10;
+    std::size_t room = (longest_message - around - other_text) / longest_escape;
     json::array names;
     for (const auto& each : commands) {
         if (each.size() + 1 > room) {
@@ -149,7 +157,7 @@ void append_hello(std::string& out, const hello_message& hello, bool has_control
         const auto before = out.size();
         if (!hello.batches.empty()) {
             out += R"(,"batches":)";
-            append_json(out, to_json(hello.batches));
+            append_json(out, fitting(hello.batches));
         }
         out += R"(,"commands":)";
         append_json(out, fitting(hello.commands, out.size() - before));

@@ -162,14 +162,14 @@ BOOST_AUTO_TEST_CASE(a_hello_names_no_more_commands_than_it_has_room_for) {
     hello.pid = 1;
     hello.health_check = "h";
     hello.commands.assign(10'000, std::string(20, '\1'));
-    for (int i = 0; i < 500; ++i) {
+    for (int i = 0; i < 10'000; ++i) {
         hello.batches[std::to_string(i)] = {32, {}};
     }
     std::string frames;
     append_hello(frames, hello, true);
     const auto message = received(frames);
-    BOOST_TEST(std::get<hello_message>(message).commands.size() > 800u);
-    BOOST_TEST(std::get<hello_message>(message).batches.size() == 500u);
+    BOOST_TEST(std::get<hello_message>(message).commands.size() > 700u);
+    BOOST_TEST(std::get<hello_message>(message).batches.size() > 300u);
     BOOST_TEST(frames.size() < longest_message);
 }
 

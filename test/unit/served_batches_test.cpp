@@ -8,6 +8,7 @@
 #include "support/text.hpp"
 #include <skep/testing.hpp>
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -344,8 +345,9 @@ BOOST_AUTO_TEST_CASE(a_plain_batch_runs_on_a_thread) {
         },
         1, 1);
     worker.call_batch(1, 2);
+    const auto guard = asio::make_work_guard(worker.context);
     while (worker.receive() == 0) {
-        std::this_thread::sleep_for(1ms);
+        worker.context.run_one();
     }
     BOOST_TEST(worker.answer_of(1) == false);
     BOOST_TEST(worker.answer_of(2) == false);
