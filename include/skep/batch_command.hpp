@@ -88,7 +88,11 @@ std::vector<batch_result> to_results(Results results) {
     } else {
         std::vector<batch_result> converted;
         for (auto&& each : results) {
-            converted.emplace_back(std::ranges::range_value_t<Results>(std::move(each)));
+            if constexpr (std::ranges::view<Results>) { // the elements belong to the handler
+                converted.emplace_back(std::ranges::range_value_t<Results>(each));
+            } else {
+                converted.emplace_back(std::ranges::range_value_t<Results>(std::move(each)));
+            }
         }
         return converted;
     }

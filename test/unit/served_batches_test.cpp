@@ -374,6 +374,15 @@ BOOST_AUTO_TEST_CASE(no_other_call_comes_amid_a_batch) {
     BOOST_CHECK_THROW(worker.call(2, {1, 3}, {}, "plain"), protocol_violation);
 }
 
+BOOST_AUTO_TEST_CASE(results_may_lie_with_the_handler) {
+    std::vector<json::value> stored{"a", "b"};
+    batch_server worker([&](batch_calls) { return std::span(stored); });
+    worker.call_batch(1, 2);
+    BOOST_TEST(worker.answer_of(1) == "a");
+    worker.call_batch(3, 2);
+    BOOST_TEST(worker.answer_of(4) == "b");
+}
+
 BOOST_AUTO_TEST_CASE(options_have_a_range) {
     commands all;
     const auto none = [](batch_calls) { return std::vector<int>(); };
