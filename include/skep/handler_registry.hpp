@@ -4,6 +4,7 @@
 #pragma once
 
 #include <skep/awaitable.hpp>
+#include <skep/batch_command.hpp>
 #include <skep/worker_call.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -37,6 +38,10 @@ struct awaited<boost::asio::awaitable<T, Executor>> {
 
 template <class Function, class... Args>
 constexpr bool is_async = awaited<std::invoke_result_t<Function&, Args...>>::is_awaitable;
+
+template <class Function>
+concept batch_function = std::invocable<Function&, batch_calls> &&
+    batch_results<typename awaited<std::invoke_result_t<Function&, batch_calls>>::type>;
 
 template <class T>
 boost::asio::awaitable<boost::json::value> to_value(boost::asio::awaitable<T> result) {
@@ -151,6 +156,43 @@ public:
                 return detail::json_of(run, call.args_as<Args>());
             });
         }
+    }
+
+    /// Registers the handler of a command that runs for many calls at once, such as a model that computes a
+    /// batch of inputs in hardly more time than one: `handler(batch_calls)`, a plain function, or a coroutine
+    /// that returns an awaitable of the results.
+    ///
+    ///     server.on_batch("embed", {.most = 16}, [&](skep::batch_calls calls) {
+    ///         std::vector<std::string> texts;
+    ///         for (const auto* const call : calls) {
+    ///             texts.push_back(call->arg<std::string>("text"));
+    ///         }
+    ///         return model.embed(texts); // as many results
+    ///     });
+    ///
+    /// Callers make ordinary calls. The pool makes the batches, of calls that wait for a worker; a call that
+    /// finds a free worker is a batch of one. A batch takes one place of the worker: see
+    /// worker_options::capacity. The calls are valid until the handler has ended. Calls whose deadline has
+    /// passed, or whose caller has left, before the batch begins are not among them; at least
+    /// one call is.
+    ///
+    /// Results: a range with a result for each call, in the order of the calls. Elements: any type that
+    /// boost::json::value_from converts, or batch_result if single calls may fail. Attachments of a result:
+    /// worker_call::attach of its call. An exception of the handler is the error of all its calls, and so is
+    /// a wrong number of results.
+    /// `options`: see batch_options.
+    /// Throws std::invalid_argument for a name that is empty, taken, or begins with "skep.", and for options
+    /// out of their range.
+    /// Cancellation (terminal): a coroutine is cancelled when the callers of all its calls have left; until
+    /// then, ask worker_call::cancelled.
+    template <detail::batch_function Handler>
+    Self& on_batch(std::string command, const batch_options& options, Handler handler) {
+        using form = std::conditional_t<detail::is_async<Handler, batch_calls>, detail::async_batch_handler,
+                                        detail::plain_batch_handler>;
+        return self().add_batch(std::move(command), options,
+                                form([handler = std::move(handler)](batch_calls calls) mutable {
+                                    return detail::to_results(handler(calls));
+                                }));
     }
 
     /// Registers the health check, a coroutine or a plain function: `check()`. The pool runs the check now

@@ -186,6 +186,7 @@ private:
 
     fake_pool& add(std::string command, detail::plain_handler handler);
     fake_pool& add_async(std::string command, detail::async_handler handler);
+    fake_pool& add_batch(std::string command, const batch_options& options, detail::batch_handler handler);
     fake_pool& set_health_check(detail::async_handler check);
     fake_pool& add_start_hook(detail::async_hook hook);
     fake_pool& add_stop_hook(detail::async_hook hook);

@@ -20,8 +20,8 @@ namespace skep {
 /// Options of a worker_server. A plain value; its setters work in a chain.
 class worker_options {
 public:
-    /// Sets the number of calls at a time, 1 or more: coroutine handlers take turns when they await. Default:
-    /// threads() if set, or else the pool's threads_per_worker, 1 by default.
+    /// Sets the number of calls at a time, 1 or more: coroutine handlers take turns when they await. A batch
+    /// counts as one call. Default: threads() if set, or else the pool's threads_per_worker, 1 by default.
     worker_options& capacity(std::size_t calls) noexcept {
         capacity_ = calls;
         return *this;
@@ -107,6 +107,8 @@ private:
 
     worker_server& add(std::string command, detail::plain_handler handler);
     worker_server& add_async(std::string command, detail::async_handler handler);
+    worker_server& add_batch(std::string command, const batch_options& options,
+                             detail::batch_handler handler);
     worker_server& set_health_check(detail::async_handler check);
     worker_server& add_start_hook(detail::async_hook hook);
     worker_server& add_stop_hook(detail::async_hook hook);

@@ -6,6 +6,7 @@
 #include <skep/time.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -23,5 +24,13 @@ struct batch_limits {
 
 /// By name of the command.
 using batch_commands = std::map<std::string, batch_limits, std::less<>>;
+
+/// The place of a call in a batch.
+struct batch_place {
+    std::uint64_t number = 0; ///< of the batch; rises on a connection
+    std::size_t size = 1;     ///< number of calls; 1 = no batch
+
+    bool operator==(const batch_place&) const = default;
+};
 
 } // namespace skep

@@ -17,12 +17,22 @@ void call_places::record(std::uint64_t id) noexcept {
 }
 
 std::optional<call_message> call_places::take_next() {
-    if (waiting_.empty() || running_.size() >= capacity_) {
+    if (waiting_.empty() || !has_free_place()) {
         return std::nullopt;
     }
     std::optional<call_message> next(std::move(waiting_.front()));
     waiting_.pop_front();
     return next;
+}
+
+std::vector<call_message> call_places::take_batch(call_message&& first) {
+    std::vector<call_message> calls;
+    calls.push_back(std::move(first));
+    while (!waiting_.empty() && waiting_.front().batch == calls.front().batch) {
+        calls.push_back(std::move(waiting_.front()));
+        waiting_.pop_front();
+    }
+    return calls;
 }
 
 std::optional<call_message> call_places::take_waiting(std::uint64_t id) {
@@ -34,6 +44,21 @@ std::optional<call_message> call_places::take_waiting(std::uint64_t id) {
     std::optional<call_message> taken(std::move(*found));
     waiting_.erase(found);
     return taken;
+}
+
+void call_places::run(const std::shared_ptr<served_batch>& batch) {
+    for (const auto& each : batch->calls()) {
+        add(each);
+    }
+    ++taken_;
+}
+
+void call_places::end(const served_batch& batch) noexcept {
+    std::size_t ended = 0;
+    for (const auto& each : batch.calls()) {
+        ended += running_.erase(each->message().id);
+    }
+    taken_ -= ended > 0 ? 1 : 0;
 }
 
 served_call* call_places::find(std::uint64_t id) const noexcept {

@@ -37,6 +37,7 @@ hello_message call_server::introduction() const {
         hello.commands.push_back(name);
     }
     hello.health_check = health_check_command;
+    hello.batches = work_.batches;
     hello.own_health_check = static_cast<bool>(work_.health_check);
     return hello;
 }
@@ -116,6 +117,10 @@ void call_server::handle_tool_answer(std::uint64_t number, decltype(open_tool_ca
 }
 
 void call_server::handle(call_message call) {
+    if (batch_.expects(call)) {
+        gather(std::move(call));
+        return;
+    }
     places_.record(call.id);
     if (is_stopping_) {
         return;
@@ -128,62 +133,134 @@ void call_server::handle(call_message call) {
     }
 }
 
+void call_server::gather(call_message&& call) {
+    auto calls = batch_.add(std::move(call));
+    if (calls.empty()) {
+        return;
+    }
+    if (!work_.batches.contains(calls.front().command)) {
+        // Only the pool's configuration has batches of it. The handler takes one call, so each call takes a
+        // place of its own, in turn.
+        for (auto& each : calls) {
+            each.batch = {};
+            handle(std::move(each));
+        }
+        return;
+    }
+    places_.record(calls.back().id); // not before: a cancel is kept until the call begins
+    if (is_stopping_) {
+        return;
+    }
+    if (places_.has_place()) {
+        begin(std::move(calls));
+        return;
+    }
+    for (auto& each : calls) {
+        if (services_.cancelled.contains(each.id)) {
+            begin(std::move(each));
+        } else {
+            places_.wait(std::move(each));
+        }
+    }
+}
+
 void call_server::begin_waiting() {
     if (std::exchange(is_beginning_, true)) {
         return; // reached from begin() in the loop below, for a call that ended at once
     }
     while (auto next = places_.take_next()) {
-        begin(std::move(*next));
+        if (next->batch.size > 1) {
+            begin(places_.take_batch(std::move(*next)));
+        } else {
+            begin(std::move(*next));
+        }
     }
     is_beginning_ = false;
 }
 
 void call_server::begin(call_message&& message) {
-    if (!services_.recalled.begin(message.id)) {
-        services_.cancelled.remove(message.id);
+    const auto call = accept(std::move(message));
+    const auto* const handler = call == nullptr ? nullptr : find_handler(*call);
+    if (handler == nullptr) {
         return;
     }
+    if (is_of_batches(*handler)) {
+        const auto batch = std::make_shared<served_batch>();
+        batch->add(call);
+        run(batch, *handler);
+    } else {
+        run(call, *handler);
+    }
+}
+
+void call_server::begin(std::vector<call_message>&& messages) {
+    const auto batch = std::make_shared<served_batch>();
+    const command_handler* handler = nullptr;
+    for (auto& each : messages) {
+        const auto call = accept(std::move(each));
+        const auto* const found = call == nullptr ? nullptr : find_handler(*call);
+        if (found != nullptr) {
+            handler = found;
+            batch->add(call);
+        }
+    }
+    if (handler != nullptr) {
+        run(batch, *handler);
+    }
+}
+
+/// Returns null if the call was given back to the host.
+std::shared_ptr<served_call> call_server::accept(call_message&& message) {
+    if (!services_.recalled.begin(message.id)) {
+        services_.cancelled.remove(message.id);
+        return nullptr;
+    }
     const auto deadline = deadline_of(message);
-    const auto call = std::make_shared<served_call>(std::move(message), deadline, services_);
+    auto call = std::make_shared<served_call>(std::move(message), deadline, services_);
     ++counters_.in_flight;
-    json::value value;
+    return call;
+}
+
+template <class Unit>
+void call_server::run(const std::shared_ptr<Unit>& unit, const command_handler& handler) {
+    typename Unit::result result;
     std::exception_ptr problem;
     try {
-        const auto& handler = handler_for(*call);
-        if (const auto* const async = std::get_if<detail::async_handler>(&handler)) {
-            places_.run(call);
-            call->run_by(calls_.spawn(nullptr, serve(call, *async)));
+        if (const auto* const async = std::get_if<typename Unit::async_handler>(&handler)) {
+            places_.run(unit);
+            unit->run_by(calls_.spawn(nullptr, serve(unit, *async)));
             return;
         }
-        const auto& plain = std::get<detail::plain_handler>(handler);
+        const auto& plain = std::get<typename Unit::plain_handler>(handler);
         if (threads_) {
-            places_.run(call);
-            run_on_thread(call, plain);
+            places_.run(unit);
+            run_on_thread(unit, plain);
             return;
         }
-        value = plain(call->face());
+        result = plain(unit->face());
     } catch (...) {
         problem = std::current_exception();
     }
-    finish(*call, std::move(value), problem);
+    finish(*unit, std::move(result), problem);
 }
 
-void call_server::run_on_thread(std::shared_ptr<served_call> call, const detail::plain_handler& handler) {
-    asio::post(*threads_, [this, call = std::move(call), &handler] {
-        json::value value;
+template <class Unit>
+void call_server::run_on_thread(std::shared_ptr<Unit> unit, const typename Unit::plain_handler& handler) {
+    asio::post(*threads_, [this, unit = std::move(unit), &handler] {
+        typename Unit::result result;
         std::exception_ptr problem;
         try {
-            if (call->is_cancelled()) { // before a thread was free
+            if (unit->is_cancelled()) { // before a thread was free
                 throw cancelled_failure();
             }
-            value = handler(call->face());
+            result = handler(unit->face());
         } catch (...) {
             problem = std::current_exception();
         }
         asio::post(services_.executor,
-                   [this, call, value = std::move(value), problem = std::move(problem)]() mutable {
+                   [this, unit, result = std::move(result), problem = std::move(problem)]() mutable {
                        try {
-                           finish(*call, std::move(value), problem);
+                           finish(*unit, std::move(result), problem);
                        } catch (...) {
                            on_error_(std::current_exception());
                        }
@@ -191,17 +268,18 @@ void call_server::run_on_thread(std::shared_ptr<served_call> call, const detail:
     });
 }
 
-asio::awaitable<void> call_server::serve(std::shared_ptr<served_call> call,
-                                         const detail::async_handler& handler) {
-    json::value value;
+template <class Unit>
+asio::awaitable<void> call_server::serve(std::shared_ptr<Unit> unit,
+                                         const typename Unit::async_handler& handler) {
+    typename Unit::result result;
     std::exception_ptr problem;
     try {
-        auto running = detail::checked(handler(call->face()), "the handler");
-        value = co_await std::move(running);
+        auto running = detail::checked(handler(unit->face()), "the handler");
+        result = co_await std::move(running);
     } catch (...) {
         problem = std::current_exception();
     }
-    finish(*call, std::move(value), problem);
+    finish(*unit, std::move(result), problem);
 }
 
 asio::awaitable<json::value> call_server::check_health(worker_call& call) {
@@ -216,28 +294,48 @@ asio::awaitable<json::value> call_server::check_health(worker_call& call) {
     co_return value;
 }
 
-void call_server::finish(served_call& call, json::value value, const std::exception_ptr& problem) {
-    const auto id = call.message().id;
-    services_.tools.forget(call);
+template <class Unit>
+void call_server::finish(Unit& unit, typename Unit::result result, const std::exception_ptr& problem) {
     // A handler's reaction to SIGTERM is no answer. The call is lost, and may be sent to another worker.
-    const bool is_lost = is_interrupted_ && call.was_interrupted();
+    const bool is_lost = is_interrupted_ && unit.was_interrupted();
     if (!is_lost) {
         if (problem) {
-            call.answer(problem);
+            unit.answer(problem);
         } else {
-            call.answer(std::move(value));
+            unit.answer(std::move(result));
         }
     }
-    services_.cancelled.remove(id);
-    --counters_.in_flight;
-    if (call.message().command != health_check_command) { // a health check is work, but serves no caller
-        ++counters_.completed;
-    }
-    places_.end(id);
+    record_end(unit);
+    places_.end(unit);
     if (is_stopping_ && places_.is_idle()) {
         idle_.open();
     }
     begin_waiting();
+}
+
+void call_server::record_end(const served_call& call) {
+    services_.tools.forget(call);
+    services_.cancelled.remove(call.message().id);
+    --counters_.in_flight;
+    if (call.message().command != health_check_command) { // a health check is work, but serves no caller
+        ++counters_.completed;
+    }
+}
+
+void call_server::record_end(const served_batch& batch) {
+    for (const auto& each : batch.calls()) {
+        record_end(*each);
+    }
+}
+
+const command_handler* call_server::find_handler(served_call& call) {
+    try {
+        return &handler_for(call);
+    } catch (...) {
+        call.answer(std::current_exception());
+        record_end(call);
+        return nullptr;
+    }
 }
 
 const command_handler& call_server::handler_for(const served_call& call) const {

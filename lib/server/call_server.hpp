@@ -5,9 +5,11 @@
 
 #include "async/latch.hpp"
 #include "async/task_group.hpp"
+#include "server/batch_intake.hpp"
 #include "server/call_counters.hpp"
 #include "server/call_places.hpp"
 #include "server/commands.hpp"
+#include "server/served_batch.hpp"
 #include "server/served_call.hpp"
 #include "wire/call_messages.hpp"
 #include "wire/worker_messages.hpp"
@@ -19,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace skep {
 
@@ -60,14 +63,29 @@ public:
     asio::awaitable<void> drain();
 
 private:
-    asio::awaitable<void> serve(std::shared_ptr<served_call> call, const detail::async_handler& handler);
     asio::awaitable<boost::json::value> check_health(worker_call& call);
 
     void handle_tool_answer(std::uint64_t number, decltype(open_tool_call::answer) answer);
+    void gather(call_message&& call);
     void begin_waiting();
     void begin(call_message&& message);
-    void run_on_thread(std::shared_ptr<served_call> call, const detail::plain_handler& handler);
-    void finish(served_call& call, boost::json::value value, const std::exception_ptr& problem);
+    void begin(std::vector<call_message>&& messages);
+    std::shared_ptr<served_call> accept(call_message&& message);
+
+    // A unit is a served_call or a served_batch.
+    template <class Unit>
+    void run(const std::shared_ptr<Unit>& unit, const command_handler& handler);
+    template <class Unit>
+    asio::awaitable<void> serve(std::shared_ptr<Unit> unit, const typename Unit::async_handler& handler);
+    template <class Unit>
+    void run_on_thread(std::shared_ptr<Unit> unit, const typename Unit::plain_handler& handler);
+    template <class Unit>
+    void finish(Unit& unit, typename Unit::result result, const std::exception_ptr& problem);
+    void record_end(const served_call& call);
+    void record_end(const served_batch& batch);
+
+    /// Returns the handler of a call. Answers the call and returns null if it must not run.
+    const command_handler* find_handler(served_call& call);
     const command_handler& handler_for(const served_call& call) const;
     std::optional<time_point> deadline_of(const call_message& call) const;
 
@@ -80,6 +98,7 @@ private:
     bool is_stopping_ = false;
     bool is_interrupted_ = false;
     std::optional<time_point> welcome_time_;
+    batch_intake batch_;
     call_places places_;
     bool is_beginning_ = false;
     latch idle_;                               ///< opens when no call runs

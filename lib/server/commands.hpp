@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/batch_limits.hpp"
 #include <skep/handler_registry.hpp>
 
 #include <functional>
@@ -18,17 +19,27 @@ namespace skep {
 inline constexpr std::string_view reserved_prefix = "skep.";
 inline constexpr std::string_view health_check_command = "skep.health_check";
 
-using command_handler = std::variant<detail::plain_handler, detail::async_handler>;
+using command_handler = std::variant<detail::plain_handler, detail::async_handler,
+                                     detail::plain_batch_handler, detail::async_batch_handler>;
+
+inline bool is_of_batches(const command_handler& handler) noexcept {
+    return std::holds_alternative<detail::plain_batch_handler>(handler) ||
+           std::holds_alternative<detail::async_batch_handler>(handler);
+}
 
 /// The commands and hooks of a worker.
 struct work {
     /// Throws std::invalid_argument for a name that is empty, taken, or begins with reserved_prefix.
     void add(std::string command, command_handler handler);
 
+    /// Adds a batch command. Throws the same, also for options out of their range.
+    void add_batch(std::string command, const batch_options& options, detail::batch_handler handler);
+
     /// Throws std::invalid_argument for a second check.
     void set_health_check(detail::async_handler check);
 
     std::map<std::string, command_handler, std::less<>> commands;
+    batch_commands batches;             ///< the limits of the batch commands
     detail::async_handler health_check; ///< empty if the worker has no check of its own
     std::vector<detail::async_hook> start_hooks;
     std::vector<detail::async_hook> stop_hooks; ///< the last hook runs first

@@ -4,6 +4,7 @@
 #include "server/served_call.hpp"
 
 #include "core/reference_keys.hpp"
+#include "server/served_batch.hpp"
 #include "wire/answer_messages.hpp"
 #include "wire/attachments.hpp"
 
@@ -83,7 +84,7 @@ asio::awaitable<void> served_call::send(json::value value, std::vector<blob> att
         collect(std::move(value), attachments);
         co_return;
     }
-    while (!has_credit()) {
+    while (!has_credit() && !was_interrupted_) {
         services_.out.send();
         co_await changed().wait();
     }
@@ -237,6 +238,10 @@ void served_call::notify() {
 void served_call::interrupt() {
     was_interrupted_ = true;
     handler_.cancel();
+    if (batch_ != nullptr) { // the handler may go on, but not wait for credit of this call
+        notify();
+        batch_->interrupt_if_abandoned();
+    }
 }
 
 call_failure served_call::ambiguous_chunk() const {

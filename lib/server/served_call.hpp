@@ -11,6 +11,7 @@
 #include "server/recalled_calls.hpp"
 #include "server/tool_calls.hpp"
 #include "wire/call_messages.hpp"
+#include <skep/handler_registry.hpp>
 #include <skep/worker_call.hpp>
 
 #include <boost/json/array.hpp>
@@ -47,10 +48,16 @@ struct collected_chunks {
     std::uint64_t least_index = no_index; ///< in data that only looks like a reference
 };
 
+class served_batch;
+
 /// One running call of a worker, behind the handler's worker_call. Used on the strand, except for attach()
 /// and progress(), which belong to the handler, and for immutable members.
 class served_call : public std::enable_shared_from_this<served_call> {
 public:
+    using async_handler = detail::async_handler;
+    using plain_handler = detail::plain_handler;
+    using result = boost::json::value;
+
     served_call(call_message&& message, std::optional<time_point> deadline, call_services& services);
 
     const call_message& message() const noexcept { return message_; }
@@ -69,6 +76,7 @@ public:
     // For the conversation.
     void grant(stream_credit more);
     void handle_tool_answer(open_tool_call& answered_call);
+    void join(served_batch& batch) noexcept { batch_ = &batch; }
     void run_by(task_group::task_handle handler) noexcept { handler_ = std::move(handler); }
     void interrupt();
     bool was_interrupted() const noexcept { return was_interrupted_; }
@@ -101,6 +109,7 @@ private:
     call_services& services_;
     worker_call face_;
     task_group::task_handle handler_;
+    served_batch* batch_ = nullptr; ///< has the handler; null if the call runs alone
     bool was_interrupted_ = false;
     std::vector<blob> attachments_; ///< of the result
     std::optional<collected_chunks> collected_;

@@ -111,6 +111,12 @@ worker_server& worker_server::add_async(std::string command, detail::async_handl
     return *this;
 }
 
+worker_server& worker_server::add_batch(std::string command, const batch_options& options,
+                                        detail::batch_handler handler) {
+    impl_->work_.add_batch(std::move(command), options, std::move(handler));
+    return *this;
+}
+
 worker_server& worker_server::set_health_check(detail::async_handler check) {
     impl_->work_.set_health_check(std::move(check));
     return *this;

@@ -97,6 +97,12 @@ fake_pool& fake_pool::add_async(std::string command, detail::async_handler handl
     return *this;
 }
 
+fake_pool& fake_pool::add_batch(std::string command, const batch_options& options,
+                                detail::batch_handler handler) {
+    impl_->behaviour->functions.add_batch(std::move(command), options, std::move(handler));
+    return *this;
+}
+
 fake_pool& fake_pool::set_health_check(detail::async_handler check) {
     impl_->behaviour->functions.set_health_check(std::move(check));
     return *this;

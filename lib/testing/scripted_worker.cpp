@@ -208,19 +208,24 @@ asio::awaitable<T> scripted_worker::guard_async(asio::awaitable<T> guarded_funct
     throw worker_is_gone();
 }
 
+template <class Result, class Subject>
+std::function<Result(Subject)> scripted_worker::guarded(const std::function<Result(Subject)>& handler) {
+    return [this, &handler](Subject subject) {
+        return guard([&] {
+            if constexpr (detail::awaited<Result>::is_awaitable) {
+                return guard_async(handler(subject));
+            } else {
+                return handler(subject);
+            }
+        });
+    };
+}
+
 work scripted_worker::guarded_script() {
     work result;
+    result.batches = script_->batches;
     for (const auto& [name, handler] : script_->commands) {
-        if (const auto* const async = std::get_if<detail::async_handler>(&handler)) {
-            result.add(name, detail::async_handler([this, async](worker_call& call) {
-                           return guard([&] { return guard_async((*async)(call)); });
-                       }));
-        } else {
-            const auto* const plain = &std::get<detail::plain_handler>(handler);
-            result.add(name, detail::plain_handler([this, plain](worker_call& call) {
-                           return guard([&] { return (*plain)(call); });
-                       }));
-        }
+        std::visit([&](const auto& function) { result.add(name, guarded(function)); }, handler);
     }
     if (script_->health_check) {
         result.health_check = [this](worker_call& call) {

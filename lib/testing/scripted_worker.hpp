@@ -12,6 +12,7 @@
 #include "testing/memory_channel.hpp"
 #include <skep/testing.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -69,6 +70,8 @@ private:
     auto guard(Function&& function) -> decltype(function());
     template <class T>
     asio::awaitable<T> guard_async(asio::awaitable<T> guarded_function);
+    template <class Result, class Subject>
+    std::function<Result(Subject)> guarded(const std::function<Result(Subject)>& handler);
 
     launch_order order_;
     int pid_;

@@ -13,6 +13,7 @@
 #include <boost/json/object.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace skep {
@@ -106,10 +107,29 @@ std::string encode_data(const json::value& data, const worker_limits& limits, st
     return text;
 }
 
-/// Returns the first commands, as many as fit into a hello. The names are informative only.
-json::array fitting(const std::vector<std::string>& commands) {
+/// Returns the commands that run in batches, with their limits, as many as fit into a part of a hello. The
+/// host sends the calls of the others one by one.
+json::object fitting(const batch_commands& batches) {
+    constexpr std::size_t for_limits = 64;
+    std::size_t room = 32u << 10;
+    json::object commands;
+    for (const auto& [name, limits] : batches) {
+        const auto size = name.size() * longest_escape + for_limits;
+        if (size > room) {
+            break;
+        }
+        room -= size;
+        const std::chrono::duration<double, std::milli> wait(limits.wait);
+        commands.emplace(name, json::object{{"most", limits.most}, {"wait_ms", wait.count()}});
+    }
+    return commands;
+}
+
+/// Returns the first commands, as many as fit into a hello beside `other_text`. The names are informative
+/// only.
+json::array fitting(const std::vector<std::string>& commands, std::size_t other_text) {
     constexpr std::size_t around = 8u << 10;
-    std::size_t room = (longest_message - around) / longest_escape;
+    std::size_t room = (longest_message - around - other_text) / longest_escape;
     json::array names;
     for (const auto& each : commands) {
         if (each.size() + 1 > room) {
@@ -134,8 +154,13 @@ void append_hello(std::string& out, const hello_message& hello, bool has_control
         out += R"(,"capacity":)";
         append_json_number(out, hello.capacity);
         out += has_control ? R"(,"control":true)" : R"(,"control":false)";
+        const auto before = out.size();
+        if (!hello.batches.empty()) {
+            out += R"(,"batches":)";
+            append_json(out, fitting(hello.batches));
+        }
         out += R"(,"commands":)";
-        append_json(out, fitting(hello.commands));
+        append_json(out, fitting(hello.commands, out.size() - before));
         append_member(out, R"(,"health_check":)", hello.health_check);
         out += hello.own_health_check ? R"(,"own_health_check":true)" : R"(,"own_health_check":false)";
         out += hello.recall ? R"(,"recall":true})" : "}";

@@ -58,6 +58,22 @@ stream_credit to_credit(const members& fields, std::string_view key) {
     return {amount("chunks"), amount("bytes")};
 }
 
+/// Reads [number of the batch, number of calls].
+batch_place to_batch(const members& fields) {
+    constexpr auto what = "is not an array of two integers of 1 or more";
+    const auto* const pair = fields.value("batch").if_array();
+    if (pair == nullptr || pair->size() != 2) {
+        fields.refuse("batch", what);
+    }
+    boost::system::error_code no_number, no_size;
+    const batch_place place{pair->at(0).to_number<std::uint64_t>(no_number),
+                            pair->at(1).to_number<std::size_t>(no_size)};
+    if (no_number || no_size || place.number < 1 || place.size < 1) {
+        fields.refuse("batch", what);
+    }
+    return place;
+}
+
 worker_limits to_limits(const members& fields) {
     const auto& told = object_in(fields, "limits");
     worker_limits limits;
@@ -93,6 +109,9 @@ call_message to_call(const members& fields, const frame_view& frame) {
     call.sent_after = milliseconds(fields, "sent_ms");
     if (fields.find("stream") != nullptr) {
         call.stream = to_credit(fields, "stream");
+    }
+    if (fields.find("batch") != nullptr) {
+        call.batch = to_batch(fields);
     }
     return call;
 }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/batch_limits.hpp"
 #include "core/stream_credit.hpp"
 #include "wire/frame.hpp"
 #include "wire/json_fields.hpp"
@@ -54,6 +55,7 @@ struct call_message {
     std::optional<duration> left;       ///< until the deadline, at the time of sending
     std::optional<duration> sent_after; ///< since the welcome; absent for a call that need not wait
     std::optional<stream_credit> stream;
+    batch_place batch;
 };
 struct cancel_message {
     std::uint64_t id = 0;

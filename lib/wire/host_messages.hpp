@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/batch_limits.hpp"
 #include "core/keyed_digest.hpp"
 #include "core/stream_credit.hpp"
 #include "wire/send_buffer.hpp"
@@ -40,12 +41,6 @@ keyed_digest::value digest_of(std::string_view body, const request& call, const 
 std::uint64_t outline_of(const request& call) noexcept;
 
 // Each function appends one whole frame with a message of the host.
-
-/// The place of a call in a batch.
-struct batch_place {
-    std::uint64_t number = 0; ///< of the batch; rises on a connection
-    std::size_t size = 1;     ///< number of calls; 1 = no batch
-};
 
 /// The members of a call's frame that differ each time the call is sent.
 struct call_dispatch {

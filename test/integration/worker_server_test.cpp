@@ -300,6 +300,36 @@ BOOST_AUTO_TEST_CASE(its_successor_knows_how_a_worker_ended) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(calls_run_in_batches) {
+    with_pool(cpp_pool(), [](pool& workers) -> asio::awaitable<void> {
+        const auto executor = co_await asio::this_coro::executor;
+        std::size_t largest = 0;
+        int answers = 0;
+        int errors = 0;
+        const auto call = [&](bool fails) -> asio::awaitable<void> {
+            auto running = workers.execute(request("batch").arg("fail", fails), as_result);
+            const auto answer = co_await std::move(running);
+            if (answer) {
+                ++answers;
+                largest = std::max(largest, answer->value.to_number<std::size_t>());
+            } else {
+                BOOST_TEST((answer.error().kind() == errc::remote_error));
+                ++errors;
+            }
+        };
+        for (int i = 0; i < 20; ++i) {
+            asio::co_spawn(executor, call(i == 10), asio::detached);
+        }
+        auto have_all_ended = [&] { return answers + errors == 20; };
+        auto ending = eventually(have_all_ended);
+        const bool all_ended = co_await std::move(ending);
+        BOOST_TEST(all_ended);
+        BOOST_TEST(errors == 1);
+        BOOST_TEST(largest == 8u);
+        co_await expect_unharmed(workers);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_handler_calls_tools_of_its_host) {
     with_pool(cpp_pool(), [](pool& workers) -> asio::awaitable<void> {
         workers.register_tool("double", [](tool_call asked) -> asio::awaitable<tool_reply> {

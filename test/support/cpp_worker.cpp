@@ -237,6 +237,20 @@ asio::awaitable<void> rows(skep::worker_call& call) {
     }
 }
 
+/// Answers each call with the size of its batch, or with an error if it asks for one.
+std::vector<skep::batch_result> batch(skep::batch_calls calls) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::vector<skep::batch_result> results;
+    for (const auto* const call : calls) {
+        if (call->arg<std::optional<bool>>("fail").value_or(false)) {
+            results.emplace_back(skep::worker_error("bad_input", "enough"));
+        } else {
+            results.emplace_back(calls.size());
+        }
+    }
+    return results;
+}
+
 json::value strange(skep::worker_call& call) {
     const auto kind = call.arg<std::string>("kind");
     if (kind == "nan") {
@@ -290,6 +304,7 @@ int main(int count, char** values) {
         .on("rows", rows)
         .on("scale", scale)
         .on("strange", strange);
+    server.on_batch("batch", {.most = 8}, batch);
     server.on("crash", [](skep::worker_call&) { std::abort(); });
     server.on("empty", [](skep::worker_call&) { return asio::awaitable<json::value>(); });
     server.on("empty_number", [](skep::worker_call&) { return asio::awaitable<int>(); });

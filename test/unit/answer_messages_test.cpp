@@ -79,6 +79,7 @@ BOOST_AUTO_TEST_CASE(hello_and_ready) {
     hello.health_check = "skep.health_check";
     hello.own_health_check = false;
     hello.recall = true;
+    hello.batches["embed"] = {32, std::chrono::microseconds(1500)};
     std::string frames;
     append_hello(frames, hello, true);
     const auto message = received(frames);
@@ -89,6 +90,9 @@ BOOST_AUTO_TEST_CASE(hello_and_ready) {
     BOOST_TEST(read.commands == hello.commands, boost::test_tools::per_element());
     BOOST_TEST(read.health_check == "skep.health_check");
     BOOST_TEST(!read.own_health_check);
+    BOOST_REQUIRE(read.batches.size() == 1u);
+    BOOST_TEST(read.batches.at("embed").most == 32u);
+    BOOST_TEST((read.batches.at("embed").wait == std::chrono::microseconds(1500)));
     BOOST_TEST(read.recall);
     frames.clear();
     append_hello(frames, {}, false);
@@ -166,10 +170,14 @@ BOOST_AUTO_TEST_CASE(a_hello_names_no_more_commands_than_it_has_room_for) {
     hello.pid = 1;
     hello.health_check = "h";
     hello.commands.assign(10'000, std::string(20, '\1'));
+    for (int i = 0; i < 10'000; ++i) {
+        hello.batches[std::to_string(i)] = {32, {}};
+    }
     std::string frames;
     append_hello(frames, hello, true);
     const auto message = received(frames);
-    BOOST_TEST(std::get<hello_message>(message).commands.size() > 900u);
+    BOOST_TEST(std::get<hello_message>(message).commands.size() > 700u);
+    BOOST_TEST(std::get<hello_message>(message).batches.size() > 300u);
     BOOST_TEST(frames.size() < longest_message);
 }
 

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(a_call_with_everything) {
     asked.metadata("tenant", "x");
     const stream_credit credit{64, 1000};
     send_buffer buffer;
-    append_call(buffer, 7, encode_call(asked, {}, &credit), asked, {1500ms, 20ms});
+    append_call(buffer, 7, encode_call(asked, {}, &credit), asked, {1500ms, 20ms, {7, 12}});
     const auto call = sent<call_message>(test::sent_bytes(buffer));
     BOOST_TEST(call.id == 7u);
     BOOST_TEST(call.command == "add");
@@ -75,6 +75,7 @@ BOOST_AUTO_TEST_CASE(a_call_with_everything) {
     BOOST_REQUIRE(call.stream);
     BOOST_TEST(call.stream->chunks == 64);
     BOOST_TEST(call.stream->bytes == 1000);
+    BOOST_TEST((call.batch == batch_place{7, 12}));
 }
 
 BOOST_AUTO_TEST_CASE(a_bare_call) {
@@ -82,6 +83,7 @@ BOOST_AUTO_TEST_CASE(a_bare_call) {
     BOOST_TEST(call.session.empty());
     BOOST_TEST(!call.left);
     BOOST_TEST(!call.stream);
+    BOOST_TEST(call.batch.size == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_welcome) {
@@ -148,6 +150,12 @@ BOOST_DATA_TEST_CASE(
                              R"({"type":"call","id":1,"command":"x","args":{},"metadata":1})",
                              R"({"type":"call","id":1,"command":"x","args":{},"session":1})",
                              R"({"type":"call","id":1,"command":"x","args":{},"attachments":[1]})",
+                             R"({"type":"call","id":1,"command":"x","args":{},"batch":7})",
+                             R"({"type":"call","id":1,"command":"x","args":{},"batch":[7]})",
+                             R"({"type":"call","id":1,"command":"x","args":{},"batch":[7,2,1]})",
+                             R"({"type":"call","id":1,"command":"x","args":{},"batch":[7,0]})",
+                             R"({"type":"call","id":1,"command":"x","args":{},"batch":[0,2]})",
+                             R"({"type":"call","id":1,"command":"x","args":{},"batch":["7",2]})",
                              R"({"type":"credit","id":1})",
                              R"({"type":"credit","id":1,"credit":{"chunks":1}})",
                              R"({"type":"credit","id":1,"credit":{"chunks":-1,"bytes":1}})",

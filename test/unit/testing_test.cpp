@@ -198,6 +198,38 @@ BOOST_AUTO_TEST_CASE(handlers_keep_their_state_when_workers_are_replaced) {
     BOOST_TEST(with.call(request("count").queue_timeout(1h)).value.as_int64() == 3);
 }
 
+BOOST_AUTO_TEST_CASE(handlers_serve_batches) {
+    fixture with;
+    std::vector<std::size_t> sizes;
+    with.fake.on_batch("embed", {.most = 4},
+                       [&](batch_calls calls) -> asio::awaitable<std::vector<batch_result>> {
+                           sizes.push_back(calls.size());
+                           co_await sleep_for(1s);
+                           std::vector<batch_result> results;
+                           for (const auto* const call : calls) {
+                               results.emplace_back(call->arg<int>("n"));
+                           }
+                           results.back() = std::out_of_range("no such page");
+                           co_return results;
+                       });
+    with.fake.on_batch("crash", {}, [](batch_calls) -> std::vector<int> { throw worker_exit(); });
+    with.start();
+    int answers = 0;
+    int errors = 0;
+    for (int i = 0; i < 6; ++i) {
+        asio::co_spawn(with.context, with.fake.pool().execute(request("embed").arg("n", i)),
+                       [&, i](const std::exception_ptr& problem, const reply& answer) {
+                           errors += problem ? 1 : 0;
+                           answers += !problem && answer.value == i ? 1 : 0;
+                       });
+    }
+    with.time.advance(5s);
+    BOOST_TEST(sizes == (std::vector<std::size_t>{1, 4, 1}), boost::test_tools::per_element());
+    BOOST_TEST(answers == 3);
+    BOOST_TEST(errors == 3); // the last call of each batch
+    BOOST_TEST((with.failure_of_call(request("crash")) == errc::worker_lost));
+}
+
 BOOST_AUTO_TEST_CASE(a_frozen_worker_answers_no_call) {
     fixture with;
     with.fake.on("answer", [](worker_call&) -> asio::awaitable<int> {
