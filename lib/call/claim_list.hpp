@@ -40,8 +40,8 @@ public:
         }
     }
 
-    /// Calls `function` for the claims in order, from the first one, until the result is true. Returns the claim
-    /// with that result, or null. `function` must not change the list.
+    /// Calls `function` for the claims in order, until the result is true. Returns the claim with that
+    /// result, or null. `function` must not change the list.
     template <class Function>
     Claim* find(Function&& function) {
         for (auto& each : list_) {

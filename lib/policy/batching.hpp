@@ -31,8 +31,8 @@ public:
     /// Returns true if several calls lately came together, so that a new call probably is not alone.
     bool is_crowded() const noexcept { return last_size_ > 1; }
 
-    /// Returns false if calls did not come lately when a batch was held back for them. Says true now and
-    /// then, because the callers may have changed.
+    /// Returns false if a batch was held back lately, and no calls came. Returns true now and then, because
+    /// the callers may have changed.
     bool may_more_come() const noexcept { return vain_left_ == 0; }
 
     /// Returns the time by which the next call must have come if calls come as usual.

@@ -26,8 +26,8 @@ namespace skep {
 /// Encodes the part of a call's frame that is the same for every worker: the JSON from the command on. Runs
 /// once, in the caller. `stream`: the initial credit of a stream's worker; null for other calls. Throws
 /// error(frame_too_large) or error(invalid_request) if the call cannot be sent, or if a name (command,
-/// session, batch key, correlation id, key of the metadata) is longer than longest_name. A value that can be sent can be
-/// sent back within the same limits. `memory`: of the text of an earlier call, to be used again.
+/// session, batch key, correlation id, key of the metadata) is longer than longest_name. A value that can be
+/// sent can be sent back within the same limits. `memory`: of the text of an earlier call, to be used again.
 std::string encode_call(const request& call, const limit_options& limits,
                         const stream_credit* stream = nullptr, std::string memory = {});
 

@@ -269,15 +269,15 @@ private:
 
     bool has_batch() const noexcept { return load() < size(); }
 
-    bool is_alone_in_place(const_iterator which) const noexcept {
+    bool is_alone_in_place(const_iterator subject) const noexcept {
         if (!has_batch()) {
             return true;
         }
         const auto is_beside = [&](const entry& other) {
-            return other.sent->place_id == which->sent->place_id;
+            return other.sent->place_id == subject->sent->place_id;
         };
-        const bool has_earlier = which != entries_.begin() && is_beside(*(which - 1));
-        const bool has_later = which + 1 != entries_.end() && is_beside(*(which + 1));
+        const bool has_earlier = subject != entries_.begin() && is_beside(*(subject - 1));
+        const bool has_later = subject + 1 != entries_.end() && is_beside(*(subject + 1));
         return !has_earlier && !has_later;
     }
 

@@ -3,8 +3,9 @@
 
 #include "pool/demand/batch_maker.hpp"
 
+#include "async/checkpoint.hpp"
+
 #include <algorithm>
-#include <utility>
 
 namespace skep {
 
@@ -12,6 +13,10 @@ namespace {
 
 // Workers name their commands, and a script may name them anew each time.
 constexpr std::size_t most_histories = 1024;
+
+// A caller that is answered in this turn resumes in the next, and its next call reaches the strand in the
+// one after.
+constexpr int hops_of_a_caller = 2;
 
 // Waiting claims that a batch passes over to find its calls.
 constexpr std::size_t most_looked_past = 64;
@@ -64,11 +69,17 @@ bool batch_maker::is_held(claim& waiting_claim, const worker& place) {
         return false;
     }
     const auto& limits = place.calls().batches_of(first->req.command());
-    if (has_place(place) && limits.wait == duration::zero()) {
+    auto& past = history_of(*first);
+    const bool may_gather = past.is_crowded() && !has_gathered_;
+    if (has_place(place) && limits.wait == duration::zero() && !may_gather) {
         return false;
     }
-    auto& past = history_of(*first);
-    const auto until = time_to_send(outlook(*first, place), past);
+    const auto next = outlook(*first, place);
+    if (next.has_place && may_gather && next.calls < limits.most && !first->has_session()) {
+        be_due(time_point::min());
+        return true;
+    }
+    const auto until = time_to_send(next, past);
     const bool is_held = until > context_.now();
     if (is_held && until != time_point::max()) {
         past.held();
@@ -89,10 +100,17 @@ bool batch_maker::may_go_together(const call& first, const call& other) noexcept
 }
 
 asio::awaitable<void> batch_maker::wait() {
+    has_gathered_ = false;
     while (context_.now() < due_) {
         has_due_.close();
         co_await has_due_.wait_until(due_);
     }
+    if (is_gathering()) {
+        for (int hop = 0; hop < hops_of_a_caller; ++hop) {
+            co_await end_turn();
+        }
+    }
+    has_gathered_ = is_gathering();
     due_ = time_point::max();
 }
 

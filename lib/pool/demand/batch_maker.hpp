@@ -36,7 +36,8 @@ public:
     void answered(const call& answered_call, const worker& sender, time_point now);
 
     /// Returns true if a new call had better wait, though `place` is free, until the calls that come with it
-    /// have arrived. The pool then serves its workers soon.
+    /// have arrived, for example of callers that were answered together. The pool then serves its workers
+    /// soon.
     bool gathers(const call& new_call, const worker& place);
 
     /// Returns true if newer calls must not overtake the waiting calls: these are served soon.
@@ -55,7 +56,7 @@ public:
     /// A batch is being sent.
     void formed(const call& first, std::size_t calls) { history_of(first).formed(calls); }
 
-    /// Waits until waiting calls are due to be sent.
+    /// Waits until waiting calls are due to be sent: the pool then serves its workers.
     asio::awaitable<void> wait();
 
 private:
@@ -71,6 +72,7 @@ private:
     wait_queue& queue_;
     std::unordered_map<std::string, batch_history> histories_; ///< of batch commands, by name
     time_point due_ = time_point::max();
+    bool has_gathered_ = false; ///< the pool serves its workers after a gathering
     latch has_due_;
 };
 

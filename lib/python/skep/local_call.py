@@ -209,7 +209,7 @@ def call_batch_locally(
     batch.accept(work.accept)
     with current_call(batch):
         if work.is_async and work.is_for_loop(registered):
-            from ._calls.async_responder import execute_batch_async  # with asyncio, which is slow to import
+            from ._calls.async_responder import execute_batch_async  # with asyncio: slow to import
 
             event_loop.run(execute_batch_async(batch, answers))
         else:

@@ -171,7 +171,7 @@ class Conversation:
         return hello
 
     def _batches(self, room: int) -> Dict[str, Any]:
-        """Returns the batch commands for a hello. Those that have no room there get batches of one call."""
+        """Returns the batch commands for a hello. A command without room there gets batches of one call."""
         commands = self._work.batch_commands
         names = _fitting_names(commands, room, _BATCH_LENGTH)
         return {name: {"most": commands[name].most, "wait_ms": commands[name].wait_ms} for name in names}
