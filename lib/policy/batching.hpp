@@ -35,7 +35,7 @@ public:
     /// the callers may have changed.
     bool may_more_come() const noexcept { return vain_left_ == 0; }
 
-    /// Returns the time by which the next call must have come if calls come as usual.
+    /// Returns the latest time of the next call if calls come as usual.
     time_point next_expected() const noexcept;
 
     /// Returns true if another batch may wait at a worker behind a batch of this command.
