@@ -8,6 +8,8 @@ from unittest import mock
 
 import skep
 from host import LOOP, HostCase, frame
+from skep._wire.messages import Answers
+from skep._wire.protocol import DEFAULT_LIMITS
 
 COMMANDS = """
 import threading, time
@@ -396,7 +398,41 @@ class EachSide:
         self.assertEqual(self.host.process.wait(20), 70)
 
 
-class OneAtATime(EachSide, BatchCase):
+class Recalls:
+    """Recalled calls of batches, of a worker with one place."""
+
+    def test_recalled_calls_leave_their_batch(self):
+        for kept in ([1], [0, 2], []):
+            running = self.send_batch("until_cancelled", {}, {})
+            self.wait_for_output("begun 2")
+            ids = self.send_batch("wait", {}, {}, {})
+            expected = [ids[index] for index in kept]
+            for call_id in set(ids) - set(expected):
+                self.host.tell({"type": "recall", "id": call_id})
+                self.assertEqual(self.host.receive(self.host.control), {"type": "recalled", "id": call_id})
+            self.host.cancel(running[0])
+            self.assertEqual(self.outcomes(running), [True, False])
+            if kept:
+                self.wait_for_output(f"begun {len(kept)}")
+                self.assertEqual(self.host.ping()["in_flight"], len(kept))
+                for call_id in expected:
+                    self.host.cancel(call_id)
+                self.wait_for_output(f"ended {[True] * len(kept)}")
+                self.assertEqual(self.outcomes(expected), ["skep.Cancelled"] * len(kept))
+            self.assertEqual(self.values("double", 1), [2])
+        self.assertEqual(self.host.ping()["in_flight"], 0)
+
+    def test_a_begun_batch_is_not_given_back(self):
+        running = self.send_batch("until_cancelled", {}, {})
+        self.wait_for_output("begun 2")
+        for call_id in running:
+            self.host.tell({"type": "recall", "id": call_id})
+        self.assertEqual(self.host.ping()["in_flight"], 2)
+        self.host.cancel(running[0])
+        self.assertEqual(self.outcomes(running), [True, False])
+
+
+class OneAtATime(Recalls, EachSide, BatchCase):
     """By the loop in C, where it is built."""
 
     def setUp(self):
@@ -462,7 +498,7 @@ class OverStdio(BatchCase):
         self.assertEqual(self.host.finish()[0], 0)
 
 
-class InPython(EachSide, BatchCase):
+class InPython(Recalls, EachSide, BatchCase):
     """Without the loop in C."""
 
     def setUp(self):
@@ -487,6 +523,21 @@ class InThreads(EachSide, BatchCase):
         for ids in waiting:
             self.host.cancel(ids[0])
             self.assertEqual(self.outcomes(ids), [True, False])
+
+
+class InOneThread(Recalls, BatchCase):
+    def setUp(self):
+        super().setUp()
+        self.start_commands(safe=True, ready=False, env=THREAD_ENVIRONMENT)
+        self.host.receive()
+        self.host.welcome(capacity=1)
+        self.host.receive()
+
+
+class OnALoopWithOnePlace(Recalls, BatchCase):
+    def setUp(self):
+        super().setUp()
+        self.start_commands(ASYNC.replace("Worker(", "Worker(concurrency=1, "))
 
 
 class BesideALoop(EachSide, BatchCase):
@@ -637,6 +688,23 @@ class Registration(unittest.TestCase):
             self.assertIs(self.worker.command(function.__name__, batch=2)(function), function)
         with self.assertRaises(ValueError):
             self.worker.command("one")(one)
+
+
+class SameError(unittest.TestCase):
+    def test_it_is_encoded_as_for_each_call(self):
+        answers = Answers(DEFAULT_LIMITS)
+        for error in (ValueError("no"), skep.Error("bad", "too bad", data={"id": 1})):
+            ids = [9, 100, 8]
+            bodies = [b"".join(body) for body, _ in answers.errors(ids, error)]
+            self.assertEqual(bodies, [b"".join(answers.error(call_id, error)[0]) for call_id in ids])
+
+    def test_no_answer_is_over_the_limit(self):
+        error = ValueError("x" * 500)
+        size = len(Answers(DEFAULT_LIMITS).error(1, error)[0][0])
+        for limit in range(size - 3, size + 8):
+            answers = Answers(DEFAULT_LIMITS._replace(json_bytes=limit)).errors([1, 10**6], error)
+            for body, _ in answers:
+                self.assertLessEqual(sum(map(len, body)), limit)
 
 
 class LocalBatch(unittest.TestCase):

@@ -257,6 +257,15 @@ class Ends(EngineCase):
         self.assertEqual(self.stream(self.send())[0], [0, 1, 2])
         self.assertEqual([step[1] for step in self.host.call("steps_so_far") if step[1]], [])
 
+    def test_a_recalled_call_never_begins(self):
+        self.host.tell({"type": "recall", "id": 1})
+        self.assertEqual(self.host.receive(self.host.control), {"type": "recalled", "id": 1})
+        self.send()
+        self.assertEqual(self.stream(self.send())[0], [0, 1, 2])
+        self.host.tell({"type": "recall", "id": 2})
+        self.assertEqual(self.host.ping(), {"type": "pong", "seq": 1, "in_flight": 0, "completed": 1})
+        self.assertEqual([step[0] for step in self.host.call("steps_so_far") if step[0]], [[2]])
+
     def test_an_error_of_the_function_is_of_all_open_calls(self):
         waiting = self.send(count=1, over="wait")
         self.host.receive()

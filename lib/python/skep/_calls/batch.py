@@ -1,6 +1,6 @@
 """Batches: calls that the function of a batch command serves together."""
 
-from typing import AbstractSet, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Type, Union
+from typing import AbstractSet, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 from .._process.diagnostics import type_name
 from .._process.exits import exit_forked_child
@@ -99,9 +99,12 @@ class CallBatch(CallGroup):
 
     def encode_errors(self, answers: Answers) -> List[Answer]:
         """Returns the answers in the order of the calls. May run user code, as Answers.error()."""
+        groups: Dict[int, Tuple[BaseException, List[int]]] = {}  # an error and its calls, by the error's identity
         for call_id, outcome in self._outcomes.items():
             if isinstance(outcome, BaseException):
-                self._outcomes[call_id] = answers.error(call_id, outcome)
+                groups.setdefault(id(outcome), (outcome, []))[1].append(call_id)
+        for error, call_ids in groups.values():
+            self._outcomes.update(zip(call_ids, answers.errors(call_ids, error)))
         return [outcome for outcome in self.outcomes() if isinstance(outcome, tuple)]
 
     def _outcome(self, call: Call, result: Any, answers: Answers) -> Union[Answer, BaseException]:

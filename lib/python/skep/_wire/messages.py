@@ -23,6 +23,8 @@ _RESULT = b'{"type":"result","id":%d%b,"value":'
 _CHUNK = b'{"type":"chunk","id":%d%b,"value":'
 _RESULT_OVERHEAD = 64  # bytes of the frame besides the value, at most
 
+_ERROR = b'{"type":"error","id":%d'  # the text before the error
+
 # In a message with arrays, the first attachment begins at a multiple of so many bytes from the begin of the frame: then
 # the host can use large arrays in place.
 _ALIGNMENT = 16
@@ -88,6 +90,13 @@ class Answers:
                 description["message"] = with_remark(description["message"], f"its data is left out: {obstacle}")
                 body = _error(call_id, self._cut_to_fit(call_id, description))
         return (body,), ()
+
+    def errors(self, call_ids: Sequence[int], error: BaseException) -> List[Answer]:
+        """Returns the answers of error() for several calls. Formats the error once."""
+        longest = max(call_ids)
+        (body,), _ = self.error(longest, error)
+        rest = body[len(_ERROR % longest) :]
+        return [((_ERROR % call_id, rest), ()) for call_id in call_ids]
 
     def _cut_to_fit(self, call_id: int, description: Dict[str, str]) -> Dict[str, str]:
         """Returns an error description that is short enough for the host. The code is never cut."""
@@ -160,7 +169,7 @@ def _error(call_id: int, description: Dict[str, str], data: bytes = b"") -> byte
     error = encode(description)
     if data:
         error = error[:-1] + _DATA + data + b"}"
-    return b'{"type":"error","id":%d,"error":%b}' % (call_id, error)
+    return _ERROR % call_id + b',"error":%b}' % error
 
 
 def attachment_lengths(attachments: List[memoryview]) -> bytes:
