@@ -59,11 +59,12 @@ private:
 };
 
 /// A worker with the batch command `embed`, without channels.
-class batch_server : public manual_context {
+class batch_server final : public manual_context {
 public:
     template <class Handler>
     explicit batch_server(Handler embed, std::size_t capacity = 1, std::size_t threads = 0)
-        : server_(strand(context.get_executor()), output_, capacity, threads, commands_.functions,
+        : manual_context(),
+          server_(strand(context.get_executor()), output_, capacity, threads, commands_.functions,
                   [](const std::exception_ptr&) { BOOST_ERROR("the server failed"); }) {
         commands_.on_batch("embed", {.most = 4}, std::move(embed));
         commands_.on("plain", [](worker_call& call) { return call.id(); });
@@ -226,7 +227,7 @@ BOOST_AUTO_TEST_CASE(a_call_may_fail_alone) {
     BOOST_TEST(worker.answer_of(2) == "std::out_of_range");
     BOOST_TEST(worker.answer_of(3) == (json::array{1, 2}));
     BOOST_TEST(worker.answer_of(4) == (json::object{{"$attachment", 0}}));
-    BOOST_CHECK_THROW(batch_result(std::exception_ptr()), std::invalid_argument);
+    BOOST_CHECK_THROW(batch_result{std::exception_ptr()}, std::invalid_argument);
 }
 
 BOOST_AUTO_TEST_CASE(an_exception_is_the_error_of_all_calls) {
