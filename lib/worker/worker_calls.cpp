@@ -156,14 +156,13 @@ std::size_t worker_calls::most_ahead() const noexcept {
 }
 
 bool worker_calls::recall_if_late(time_point now) {
-    if (load() <= capacity()) {
-        return false;
-    }
-    if (is_late(now)) {
+    const bool has_pipelined = load() > capacity();
+    const bool is_due = has_pipelined && is_late(now);
+    if (is_due) {
         slow_down();
         recall();
     }
-    return true;
+    return has_pipelined && !is_due;
 }
 
 /// A session's call stays in the order of its session, and a lease's call in its place. An abandoned call is

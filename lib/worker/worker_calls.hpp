@@ -56,7 +56,7 @@ public:
     }
 
     /// Recalls the pipelined calls if the running calls take longer than pipelining::patience. Returns true
-    /// if calls are pipelined.
+    /// if that may come later: calls are pipelined, and not recalled.
     bool recall_if_late(time_point now);
 
     /// Recalls the pipelined calls, if the worker gives calls back.

@@ -173,7 +173,7 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
     if (!config_.pipeline_depth && !call.session.empty() && to.load() > to.capacity()) {
         wrong(about(call) + " was pipelined, though it cannot be recalled");
     }
-    world_.trace(call.token + " is sent to " + to.name());
+    world_.trace(call.token + " is sent to " + to.name() + (to.load() > to.capacity() ? ", ahead" : ""));
     if (call.is_reset) { // which is made in that moment
         call.submitted = world_.now();
     }

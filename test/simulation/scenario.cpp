@@ -136,10 +136,15 @@ void make_automatic(scenario& drawn, dice& chance) {
     drawn.config.pipeline_depth.reset();
     auto& weather = drawn.weather;
     weather.shortest_call = 0us;
-    weather.longest_call = chance.pick<duration>({50us, 500us, 3ms});
+    weather.longest_call = chance.pick<duration>({200us, 900us});
     weather.slow_calls = chance.pick({0.02, 0.1});
-    weather.slowness = chance.pick({10, 100, 1000});
+    weather.slowness = chance.pick({20, 100});
+    weather.latency = chance.chance(0.3) ? chance.between(1us, 300us) : 0us;
     weather.recalling = chance.pick({0.5, 1.0});
+    drawn.length = 600ms;
+    drawn.loops = chance.pick<std::size_t>({4, 8});
+    drawn.shortest_pause = 100us;
+    drawn.longest_pause = 3ms;
 }
 
 /// Nothing but calls that follow each other, which all end in the same way; then none.
@@ -190,7 +195,7 @@ scenario draw_scenario(dice& chance) {
                              ending::shutdown_and_destruction, ending::destruction,
                              chance.chance(0.2) ? ending::end_of_context : ending::destruction});
     auto aside = chance; // so that the other worlds stay as they were
-    if (drawn.config.pipeline_depth == 0 && aside.chance(0.5)) {
+    if (drawn.config.pipeline_depth == 0 && aside.chance(0.4)) {
         make_automatic(drawn, aside);
     }
     if (aside.chance(0.35)) {

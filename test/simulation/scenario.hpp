@@ -22,7 +22,9 @@ struct scenario {
     climate weather;
     duration length{}; ///< until the end is begun
     std::size_t calls = 0;
-    std::size_t loops = 0;       ///< callers that make one call after the other
+    std::size_t loops = 0;                                  ///< callers that make one call after the other
+    duration shortest_pause = std::chrono::milliseconds(1); ///< of these callers
+    duration longest_pause = std::chrono::milliseconds(300);
     std::size_t changes = 0;     ///< suspend, restart, resize, ...
     std::size_t inspections = 0; ///< probe, ping, and who waits for a worker's end
     double cancels = 0;          ///< share of the calls that are cancelled

@@ -356,7 +356,7 @@ asio::awaitable<void> users::run_loop(std::size_t run_queue) {
             continue;
         }
         auto pause = make_pause(run_queue);
-        pause.expires_after(world_.chance.between(1ms, 300ms));
+        pause.expires_after(world_.chance.between(script_.shortest_pause, script_.longest_pause));
         co_await pause.async_wait(asio::use_awaitable);
     }
 }

@@ -26,14 +26,15 @@ ids ids_of(const std::vector<boost::json::object>& messages) {
     return result;
 }
 
-/// A pool whose workers give calls back and run one call at a time. Calls of "short" are known to be short.
+/// A pool whose workers give calls back, and run as many calls at a time as configured. Calls of "short" are
+/// known to be short.
 class recalling_pool : public manual_pool {
 public:
     explicit recalling_pool(pool_config config = fake_config(), bool gives_back = true)
         : manual_pool(std::move(config)) {
         runtime().on_start = [gives_back](fake_worker& fresh) {
             fresh.gives_back = gives_back;
-            fresh.shake_hands(1);
+            fresh.shake_hands();
         };
         const auto started = start();
         BOOST_REQUIRE(started->value);
@@ -131,11 +132,12 @@ BOOST_AUTO_TEST_CASE(calls_behind_one_that_takes_long_are_recalled_and_sent_agai
     BOOST_TEST(pool.counters().recalled == 2u);
     pool.advance(10ms);
     pool.reply(1, 1);
-    BOOST_TEST(pool.serve(1) == "short");
+    BOOST_TEST(pool.taken(1) == (ids{2, 3}), boost::test_tools::per_element());
+    pool.reply(2, 1);
     BOOST_REQUIRE(second->value);
     BOOST_TEST(second->value->attempts == 1);
     BOOST_TEST(!third->done);
-    BOOST_TEST(pool.serve(1) == "short");
+    pool.reply(3, 1);
     BOOST_TEST(third->value.has_value());
     BOOST_TEST(!first->done);
     pool.reply(2);
@@ -288,6 +290,24 @@ BOOST_AUTO_TEST_CASE(a_leaving_worker_gives_back_what_it_has_not_begun) {
     BOOST_TEST(pool.serve(1) == "short");
     BOOST_TEST(ahead->value.has_value());
     pool.reply(2);
+}
+
+/// The next call begins when any of the running calls ends.
+BOOST_AUTO_TEST_CASE(a_worker_with_several_places_is_late_if_all_its_calls_are) {
+    auto config = fake_config();
+    config.capacity = 2;
+    recalling_pool pool(config);
+    for (int i = 0; i < 7; ++i) {
+        pool.execute(request("short"));
+    }
+    BOOST_TEST(pool.taken() == (ids{2, 3, 4, 5, 6, 7}), boost::test_tools::per_element());
+    pool.advance(900us, 100us);
+    pool.reply(2);
+    BOOST_TEST(pool.taken() == ids{8}, boost::test_tools::per_element());
+    pool.advance(600us, 100us);
+    BOOST_TEST(pool.recalled().empty());
+    pool.advance(1500us, 100us);
+    BOOST_TEST(pool.recalled() == (ids{8, 7, 6, 5}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_number_of_calls_ahead_is_never_recalled) {

@@ -16,16 +16,16 @@ asio::awaitable<void> recall_watch::run() {
     }
 }
 
-/// Returns false if no call is pipelined.
+/// Returns false if no call may have to be recalled later.
 bool recall_watch::recall_late_calls() {
     const auto now = context_.now();
-    bool is_any_pipelined = false;
+    bool may_be_more = false;
     for (std::uint32_t slot = 0; slot < places_.slots(); ++slot) {
         auto* const each = places_.in_slot(slot);
-        const bool has_pipelined = each != nullptr && each->calls().recall_if_late(now);
-        is_any_pipelined = is_any_pipelined || has_pipelined;
+        const bool has_more = each != nullptr && each->calls().recall_if_late(now);
+        may_be_more = may_be_more || has_more;
     }
-    return is_any_pipelined;
+    return may_be_more;
 }
 
 } // namespace skep

@@ -10,7 +10,7 @@
 namespace skep {
 
 /// Recalls calls that lie behind a call which takes long; see pipelining. One coroutine looks at the workers
-/// about every millisecond, and sleeps while no call is pipelined. On the pool's strand.
+/// about every millisecond, and sleeps while no call may have to be recalled. On the pool's strand.
 class recall_watch {
 public:
     recall_watch(const pool_context& context, const placement& places)
@@ -27,7 +27,7 @@ private:
 
     const pool_context& context_;
     const placement& places_;
-    latch work_;  ///< open while calls are pipelined
+    latch work_;  ///< open while calls may have to be recalled
     latch pause_; ///< never opens
 };
 
