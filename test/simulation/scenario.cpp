@@ -136,15 +136,17 @@ void make_automatic(scenario& drawn, dice& chance) {
     drawn.config.pipeline_depth.reset();
     auto& weather = drawn.weather;
     weather.shortest_call = 0us;
-    weather.longest_call = chance.pick<duration>({200us, 900us});
+    weather.longest_call = chance.pick<duration>({60us, 200us});
     weather.slow_calls = chance.pick({0.02, 0.1});
     weather.slowness = chance.pick({20, 100});
     weather.latency = chance.chance(0.3) ? chance.between(1us, 300us) : 0us;
     weather.recalling = chance.pick({0.5, 1.0});
     drawn.length = 600ms;
-    drawn.loops = chance.pick<std::size_t>({4, 8});
-    drawn.shortest_pause = 100us;
-    drawn.longest_pause = 3ms;
+    drawn.config.capacity = chance.pick<std::size_t>({1, 1, 2});
+    drawn.loops = chance.pick<std::size_t>({6, 12});
+    drawn.shortest_pause = 0us;
+    drawn.longest_pause = chance.pick<duration>({100us, 1ms});
+    drawn.calls_per_loop = 120;
 }
 
 /// Nothing but calls that follow each other, which all end in the same way; then none.
@@ -194,16 +196,16 @@ scenario draw_scenario(dice& chance) {
     drawn.end = chance.pick({ending::shutdown, ending::shutdown, ending::shutdown_and_destruction,
                              ending::shutdown_and_destruction, ending::destruction,
                              chance.chance(0.2) ? ending::end_of_context : ending::destruction});
-    auto aside = chance; // so that the other worlds stay as they were
-    if (drawn.config.pipeline_depth == 0 && aside.chance(0.4)) {
-        make_automatic(drawn, aside);
-    }
-    if (aside.chance(0.35)) {
-        drawn.weather.batch_most = aside.pick<std::size_t>({2, 3, 8});
-        drawn.weather.batch_wait = aside.pick<duration>({0ms, 0ms, 3ms, 50ms});
-    }
     if (chance.chance(0.03)) {
         make_steady(drawn, chance);
+    }
+    auto aside = chance; // so that the other worlds stay as they were
+    if (drawn.config.pipeline_depth == 0 && aside.chance(0.5)) {
+        make_automatic(drawn, aside);
+    }
+    if (!drawn.steady && aside.chance(0.35)) {
+        drawn.weather.batch_most = aside.pick<std::size_t>({2, 3, 8});
+        drawn.weather.batch_wait = aside.pick<duration>({0ms, 0ms, 3ms, 50ms});
     }
     drawn.config.validate();
     return drawn;

@@ -25,7 +25,8 @@ struct scenario {
     std::size_t loops = 0;                                  ///< callers that make one call after the other
     duration shortest_pause = std::chrono::milliseconds(1); ///< of these callers
     duration longest_pause = std::chrono::milliseconds(300);
-    std::size_t changes = 0;     ///< suspend, restart, resize, ...
+    std::size_t calls_per_loop = static_cast<std::size_t>(-1); ///< at most
+    std::size_t changes = 0;                                   ///< suspend, restart, resize, ...
     std::size_t inspections = 0; ///< probe, ping, and who waits for a worker's end
     double cancels = 0;          ///< share of the calls that are cancelled
     double stalls = 0;           ///< chance that the host stands still when time passes

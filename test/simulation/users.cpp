@@ -347,7 +347,8 @@ timer users::make_pause(std::size_t run_queue) {
 }
 
 asio::awaitable<void> users::run_loop(std::size_t run_queue) {
-    while (!ending_ && pool_ && !(script_.steady && world_.age() > steady_load)) {
+    auto left = script_.calls_per_loop;
+    while (!ending_ && pool_ && left-- > 0 && !(script_.steady && world_.age() > steady_load)) {
         auto& fresh = oracle_.new_call();
         draw_call(fresh);
         auto one = run_call(fresh);
