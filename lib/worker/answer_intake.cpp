@@ -21,6 +21,7 @@ void answer_intake::handle(result_message& result) {
         return;
     }
     count_answer();
+    watch_rest_of_batch(*answered);
     core_.self.health().answered(now);
     answers_.on_result(core_.self, *answered, result, now);
     drain_.follow_answer();
@@ -48,6 +49,7 @@ void answer_intake::handle(error_message& error) {
         return;
     }
     count_answer();
+    watch_rest_of_batch(*answered);
     ++calls_.errors_;
     if (calls_.is_first_failure(*answered)) {
         core_.self.health().failed_call(error, now);
@@ -102,16 +104,26 @@ void answer_intake::count_answer() {
     watch_begun_in_vain();
 }
 
+/// The rest of a batch may have no callers any more.
+void answer_intake::watch_rest_of_batch(const call& answered_call) {
+    if (answered_call.batch_size > 1) {
+        calls_.for_each_in_place(answered_call, [this](call& each) { watch(each); });
+    }
+}
+
 /// An answer, also of a private call, may let the worker begin a pipelined call that its caller has
 /// abandoned.
 void answer_intake::watch_begun_in_vain() {
-    calls_.for_each_just_begun([this](call& each) {
-        const bool is_in_vain = each.state == call_state::abandoned && !each.is_private &&
-                                each.heap_place == deadline_node::outside;
-        if (is_in_vain && calls_.is_place_deserted(each)) {
-            answers_.on_begun_in_vain(each);
-        }
-    });
+    calls_.for_each_just_begun([this](call& each) { watch(each); });
+}
+
+/// The worker may be at the call.
+void answer_intake::watch(call& begun_call) {
+    const bool is_in_vain = begun_call.state == call_state::abandoned && !begun_call.is_private &&
+                            begun_call.heap_place == deadline_node::outside;
+    if (is_in_vain && calls_.is_place_deserted(begun_call)) {
+        answers_.on_begun_in_vain(begun_call);
+    }
 }
 
 } // namespace skep

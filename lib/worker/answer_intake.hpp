@@ -27,7 +27,9 @@ public:
 private:
     void end_private();
     void count_answer();
+    void watch_rest_of_batch(const call& answered_call);
     void watch_begun_in_vain();
+    void watch(call& begun_call);
 
     worker_core& core_;
     answer_handler& answers_;

@@ -220,17 +220,22 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
                   " may have begun it");
         }
     }
-    if (call.visits.empty() && !may_be_at_lost(call)) { // else it may have been sent before, and goes first
+    const auto* const batch = message.if_contains("batch");
+    const bool is_companion = batch != nullptr && batch->at(0).to_number<std::uint64_t>() != id;
+    if (call.visits.empty() && !may_be_at_lost(call) && // else it may have been sent before, and goes first
+        !is_companion) {
         newest_sent_ = call.is_bound() ? newest_sent_ : std::max(newest_sent_, call.submitted);
         check_checkouts_before(call, to);
     }
     check_retry(call);
     check_session(call, to);
-    check_places(call, to);
+    if (!is_companion) {
+        check_places(call, to);
+    }
     visit fresh;
     fresh.at = &to;
     fresh.id = fresh.place = id;
-    if (const auto* const batch = message.if_contains("batch")) {
+    if (batch != nullptr) {
         fresh.place = batch->at(0).to_number<std::uint64_t>();
         fresh.batch_size = batch->at(1).to_number<std::size_t>();
     }

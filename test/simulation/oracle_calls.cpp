@@ -220,7 +220,10 @@ void oracle::on_reply(call_record& call, const reply& answer) {
     }
     const auto begun = std::count_if(call.visits.begin(), call.visits.end(),
                                      [](const auto& each) { return each.begun.has_value(); });
-    if (answer.attempts < begun || answer.attempts > config_.retry.attempts) {
+    const bool was_in_batch = std::any_of(call.visits.begin(), call.visits.end(),
+                                          [](const auto& each) { return each.batch_size > 1; });
+    const int most = config_.retry.attempts + (was_in_batch ? 1 : 0); // a crashed batch is one more
+    if (answer.attempts < begun || answer.attempts > most) {
         wrong(about(call) + " was begun by " + std::to_string(begun) + " workers, and tells of " +
               std::to_string(answer.attempts));
     }

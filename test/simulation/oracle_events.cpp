@@ -85,7 +85,7 @@ void oracle::on_span(const events::span& what) {
     const spared_by_faults here;
     const bool is_call = what.kind == "client";
     told_.call_spans += is_call ? 1 : 0;
-    told_.run_spans += !is_call && what.what != "help" ? 1 : 0;
+    told_.run_spans += !is_call && what.what != "help" && what.links.empty() ? 1 : 0;
 }
 
 void oracle::check_events(const pool_counters& said) {

@@ -269,8 +269,8 @@ BOOST_AUTO_TEST_CASE(rules_between_fields) {
 
 BOOST_AUTO_TEST_CASE(enumerations_out_of_range) {
     auto config = runnable();
-    config.schedule = static_cast<scheduling>(4);
-    BOOST_TEST(contains(complaint(config), "schedule = 4"));
+    config.schedule = static_cast<scheduling>(5);
+    BOOST_TEST(contains(complaint(config), "schedule = 5"));
     config.schedule = static_cast<scheduling>(-1);
     BOOST_TEST(contains(complaint(config), "schedule"));
     config = runnable();

@@ -69,13 +69,16 @@ bool batch_maker::is_held(claim& waiting_claim, const worker& place) {
         return false;
     }
     const auto& limits = place.calls().batches_of(first->req.command());
+    if (first->has_session() && has_place(place)) {
+        return false; // a newer call of the session must not find the place free
+    }
     auto& past = history_of(*first);
     const bool may_gather = past.is_crowded() && !has_gathered_;
     if (has_place(place) && limits.wait == duration::zero() && !may_gather) {
         return false;
     }
     const auto next = outlook(*first, place);
-    if (next.has_place && may_gather && next.calls < limits.most && !first->has_session()) {
+    if (next.has_place && may_gather && next.calls < limits.most) {
         be_due(time_point::min());
         return true;
     }

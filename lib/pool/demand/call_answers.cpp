@@ -163,7 +163,7 @@ void call_answers::retry_or_fail(worker& leaver, const error_info& end, const lo
             verdict.fate == call_fate::retry ? verdict.wait : duration::zero(), lost.attempts};
     });
     open_.take_back(lost, now);
-    if (verdict.fate == call_fate::resend || notice.is_suspect) {
+    if (verdict.fate == call_fate::resend) {
         --lost.attempts;
     }
     if (verdict.fate == call_fate::retry && verdict.wait > duration::zero()) {

@@ -143,11 +143,17 @@ void dispatcher::place_anywhere(call& new_call) {
     auto* const free = room_.place_for(new_call);
     if (free == nullptr) {
         queue_up(new_call);
-    } else if (batches.is_gathering() || batches.gathers(new_call, *free)) {
+    } else if (batches.is_gathering() || batches.gathers(new_call, *free) ||
+               is_behind_its_session(new_call)) {
         open_.enqueue(new_call, false, new_call.submitted);
     } else {
         dispatch(new_call, *free, new_call.submitted);
     }
+}
+
+/// Returns true if an older call of its session may wait for a place behind a batch that is held back.
+bool dispatcher::is_behind_its_session(const call& new_call) {
+    return new_call.has_session() && !room_.queue().is_common_empty();
 }
 
 void dispatcher::place_in_lease(call& new_call, lease_claim& lease) {

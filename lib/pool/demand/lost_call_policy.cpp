@@ -33,9 +33,10 @@ lost_call_policy::verdict lost_call_policy::judge(const lost_call_notice& notice
     if (notice.may_have_begun && notice.is_to_blame && poison_crashes_ > 0) {
         facts.poisonous = crashes_of(lost, now) >= poison_crashes_;
     }
-    auto wait = policy_.wait_after(lost.attempts, cause, context_.random());
-    if (notice.is_suspect) { // it is to show alone whether it is to blame
-        lost.runs_alone = true;
+    lost.runs_alone = lost.runs_alone || notice.is_suspect; // to show whether it is to blame
+    const int crashed_batches = lost.runs_alone ? 1 : 0;
+    auto wait = policy_.wait_after(lost.attempts - crashed_batches, cause, context_.random());
+    if (notice.is_suspect) {
         wait = duration::zero();
     }
     facts.within_attempts = wait.has_value();

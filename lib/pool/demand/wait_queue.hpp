@@ -52,13 +52,6 @@ public:
     claim* find_unbound(Predicate&& is_wanted) {
         return common_.find(is_wanted);
     }
-    template <class Predicate>
-    claim* find_for(std::uint32_t slot, Predicate&& is_wanted) {
-        auto* const own = find_bound_to(slot, is_wanted);
-        auto* const common = find_unbound(is_wanted);
-        const bool is_own = own != nullptr && (common == nullptr || own->order < common->order);
-        return is_own ? own : common;
-    }
 
     /// Returns true if a claim older than `other` is bound to `slot`.
     bool has_older_for(std::uint32_t slot, const claim& other) const noexcept {

@@ -12,6 +12,12 @@ namespace {
 // Claims whose batch is to grow, and that others may overtake for that time.
 constexpr std::size_t most_passed_over = 64;
 
+/// A session's call is routed behind all older claims, and a checkout may take the whole worker.
+bool may_overtake(claim& later) noexcept {
+    const auto* const subject = later.as_call();
+    return subject != nullptr && !subject->has_session();
+}
+
 } // namespace
 
 void waiting_room::enlist(worker& new_worker) {
@@ -79,31 +85,44 @@ void waiting_room::serve_all() {
     }
 }
 
-/// Returns the first claim that the place has room for, or null. Claims whose batch is to grow are passed
-/// over.
+/// Returns the first claim that the place has room for, or null. At a free place, calls may overtake a claim
+/// whose batch is to grow for longer than a moment. A busy worker would never be free for that claim.
 claim* waiting_room::next_for(const worker& place) {
-    auto* next = queue_.empty() ? nullptr : queue_.next_for(place.id().slot);
-    if (next != nullptr && placement::has_room(place, *next) && batches_.is_held(*next, place)) {
-        auto patience = most_passed_over;
-        next = queue_.find_for(place.id().slot, [&](claim& each) {
-            return patience-- == 0 || !placement::has_room(place, each) || !batches_.is_held(each, place);
-        });
-        next = next != nullptr && batches_.is_held(*next, place) ? nullptr : next;
+    auto* const first = queue_.empty() ? nullptr : queue_.next_for(place.id().slot);
+    if (first == nullptr || !placement::has_room(place, *first)) {
+        return nullptr;
     }
-    return next != nullptr && placement::has_room(place, *next) ? next : nullptr;
+    if (!batches_.is_held(*first, place)) {
+        return first;
+    }
+    return place.calls().accepts_call() ? next_behind_held(place) : nullptr;
 }
 
-/// Returns the first unbound claim that has a place, and that place; two null pointers if there is none.
-std::pair<claim*, worker*> waiting_room::next_with_place() {
+claim* waiting_room::next_behind_held(const worker& place) {
     auto patience = most_passed_over;
-    worker* place = nullptr;
-    auto* const next = queue_.find_unbound([&](claim& each) {
-        place = placement_.pick(each);
-        const bool is_held = place != nullptr && batches_.is_held(each, *place);
-        place = is_held ? nullptr : place;
-        return !is_held || --patience == 0;
+    claim* next = nullptr;
+    queue_.find_unbound([&](claim& each) {
+        if (batches_.is_gathering() || !may_overtake(each) || !placement::has_room(place, each)) {
+            return true;
+        }
+        next = batches_.is_held(each, place) ? nullptr : &each;
+        return next != nullptr || --patience == 0;
     });
-    return {place != nullptr ? next : nullptr, place};
+    return next;
+}
+
+/// Returns the first unbound claim that has a place, and that place, likewise; or two null pointers.
+std::pair<claim*, worker*> waiting_room::next_with_place() {
+    auto* const first = queue_.is_common_empty() ? nullptr : &queue_.front();
+    auto* const place = first == nullptr ? nullptr : placement_.pick(*first);
+    if (place == nullptr) {
+        return {};
+    }
+    if (!batches_.is_held(*first, *place)) {
+        return {first, place};
+    }
+    auto* const next = place->calls().accepts_call() ? next_behind_held(*place) : nullptr;
+    return {next, next == nullptr ? nullptr : place};
 }
 
 std::vector<call_ptr> waiting_room::leave_with(const call& first, const worker& place) {

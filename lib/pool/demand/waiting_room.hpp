@@ -102,6 +102,7 @@ public:
 private:
     void notify_leases_of(const worker& changed_worker, bool has_left);
     claim* next_for(const worker& place);
+    claim* next_behind_held(const worker& place);
     std::pair<claim*, worker*> next_with_place();
 
     const pool_context& context_;
