@@ -21,6 +21,7 @@ void oracle::check_free_workers(const pool_status& status) {
     const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(),
                                            [](const auto& each) { return each->has_had_backlog(); });
     const call_record* waiting = nullptr;
+    bool may_be_held = false; // with others behind
     bool is_any_bound = std::any_of(leases_.begin(), leases_.end(), [](const auto& each) {
         return each.waits() && each.insists(); // on a worker
     });
@@ -28,6 +29,8 @@ void oracle::check_free_workers(const pool_status& status) {
         const auto& each = calls_[number - 1];
         is_any_bound = is_any_bound || (each.is_open() && each.is_strict());
         waiting = each.is_open() && each.visits.empty() && !each.is_bound() ? &each : waiting;
+        may_be_held = may_be_held || (each.is_open() && most_in_batch(each.command) > 1 &&
+                                      world_.now() - each.submitted <= weather_.batch_wait);
     }
     const bool is_queued =
         (status.oldest_wait > 0s && !is_any_bound) ||
@@ -38,7 +41,6 @@ void oracle::check_free_workers(const pool_status& status) {
     const bool has_batches = most_in_batch("work") > 1; // which are pipelined only if they are full
     const auto may_be_pipelined = is_any_made_by_tool || has_batches ? 0 : config_.pipeline_depth.value_or(0);
     const auto idle_before = std::exchange(idle_, {});
-    const bool may_be_held = has_batches && status.oldest_wait <= weather_.batch_wait;
     if (!is_queued || may_be_held) {
         return;
     }

@@ -11,6 +11,22 @@ namespace skep::simulation {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+/// When a call of the batch was last answered or given up: until then the worker need not end the others.
+time_point last_change_in_place_of(const sim_worker& which, const visit& stay) {
+    time_point last{};
+    for (const auto& [call, index] : which.calls()) {
+        const auto& other = call->visits[index];
+        if (other.place == stay.place) {
+            last = std::max({last, other.delivered.value_or(last), call->completed.value_or(last)});
+        }
+    }
+    return last;
+}
+
+} // namespace
+
 void oracle::check_rest() {
     for (auto each = open_.begin(); each != open_.end();) {
         auto& call = calls_[*each - 1];
@@ -169,7 +185,8 @@ void oracle::check_given_up(const sim_worker& which) {
             wrong(which.name() + " was not told that nobody waits for " + about(*call) + " any more");
         }
         if (stay.begun) {
-            const auto since = std::max(*call->completed, *stay.begun);
+            const auto since =
+                std::max({*call->completed, *stay.begun, last_change_in_place_of(which, stay)});
             overdue = std::max(overdue.value_or(since), since);
         }
     }

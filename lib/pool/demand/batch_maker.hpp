@@ -40,6 +40,9 @@ public:
     /// soon.
     bool gathers(const call& new_call, const worker& place);
 
+    /// Returns true if a batch may be held back.
+    bool is_holding() const noexcept { return due_ != time_point::max(); }
+
     /// Returns true if newer calls must not overtake the waiting calls: these are served soon.
     bool is_gathering() const noexcept { return due_ == time_point::min(); }
 

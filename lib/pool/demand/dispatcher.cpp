@@ -143,17 +143,22 @@ void dispatcher::place_anywhere(call& new_call) {
     auto* const free = room_.place_for(new_call);
     if (free == nullptr) {
         queue_up(new_call);
-    } else if (batches.is_gathering() || batches.gathers(new_call, *free) ||
-               is_behind_its_session(new_call)) {
+    } else if (is_to_wait(new_call, *free)) {
         open_.enqueue(new_call, false, new_call.submitted);
     } else {
         dispatch(new_call, *free, new_call.submitted);
     }
 }
 
-/// Returns true if an older call of its session may wait for a place behind a batch that is held back.
-bool dispatcher::is_behind_its_session(const call& new_call) {
-    return new_call.has_session() && !room_.queue().is_common_empty();
+/// Returns true if the new call waits for a moment, though `free` has room: its batch is gathered, or older
+/// calls are, which it must not overtake; or an older call of its session may wait behind a batch that is
+/// held back. The queue has room for one batch more then.
+bool dispatcher::is_to_wait(const call& new_call, const worker& free) {
+    auto& batches = room_.batches();
+    const auto more = free.calls().batches_of(new_call.req.command()).most;
+    return room_.waiting_with(new_call) < config_.queue.limit + more &&
+           (batches.is_gathering() || batches.gathers(new_call, free) ||
+            (new_call.has_session() && batches.is_holding()));
 }
 
 void dispatcher::place_in_lease(call& new_call, lease_claim& lease) {
