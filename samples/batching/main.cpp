@@ -114,7 +114,7 @@ int row(const std::string& title, skep::pool_config config, request_maker make, 
     return skep::run(std::move(config), [&](skep::pool& pool) { return measure(pool, make, given); });
 }
 
-load parse(const std::vector<std::string>& args) {
+load load_of(const std::vector<std::string>& args) {
     load given;
     if (!args.empty()) {
         given.callers = std::stoul(args.at(0));
@@ -155,7 +155,7 @@ int compare(const load& given) {
 } // namespace
 
 int main(int argc, char** argv) try {
-    return compare(parse(std::vector<std::string>(argv + 1, argv + argc)));
+    return compare(load_of(std::vector<std::string>(argv + 1, argv + argc)));
 } catch (const std::exception& problem) {
     std::cerr << problem.what() << '\n';
     return 1;
