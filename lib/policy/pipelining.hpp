@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace skep {
 
@@ -43,10 +44,16 @@ public:
     /// A call of `command` was answered with a result.
     void record(const std::string& command, duration run_time);
 
-    pace pace_of(const std::string& command) const noexcept;
+    pace pace_of(const std::string& command) noexcept;
 
 private:
+    using entry = std::pair<const std::string, duration>;
+
+    /// Returns the entry of a known command, or null.
+    entry* find(const std::string& command) noexcept;
+
     std::unordered_map<std::string, duration> run_times_; ///< decaying means, by command
+    entry* last_ = nullptr;                               ///< found last: calls often follow their like
 };
 
 } // namespace skep

@@ -44,6 +44,9 @@ public:
         return core_.life.takes_calls() && core_.link->data().unsent() <= core_.config.limits.frame_bytes;
     }
 
+    /// Returns true if the worker runs some command in batches.
+    bool has_batches() const noexcept { return !batches_.empty(); }
+
     /// Returns the limits of the command's batches at this worker.
     const batch_limits& batches_of(std::string_view command) const noexcept;
 

@@ -23,7 +23,8 @@ public:
 
     /// Returns true if the worker runs the call in a batch, perhaps of this call alone.
     bool is_batched(const call& subject, const worker& place) const noexcept {
-        return place.calls().batches_of(subject.req.command()).most > 1 && !subject.runs_alone;
+        return place.calls().has_batches() && !subject.runs_alone &&
+               place.calls().batches_of(subject.req.command()).most > 1;
     }
 
     /// Returns the pace of the call's batches.

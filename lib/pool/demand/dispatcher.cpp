@@ -155,6 +155,9 @@ void dispatcher::place_anywhere(call& new_call) {
 /// held back. The queue has room for one batch more then.
 bool dispatcher::is_to_wait(const call& new_call, const worker& free) {
     auto& batches = room_.batches();
+    if (!free.calls().has_batches() && !batches.is_holding()) {
+        return false; // the usual case
+    }
     const auto more = free.calls().batches_of(new_call.req.command()).most;
     return room_.waiting_with(new_call) < config_.queue.limit + more &&
            (batches.is_gathering() || batches.gathers(new_call, free) ||
