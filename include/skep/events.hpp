@@ -347,8 +347,8 @@ struct batch_formed {
     static constexpr std::string_view name = "batch.formed";
     worker_id worker;
     std::string command;
-    std::size_t calls = 0;
-    duration wait_time{}; ///< from the arrival of the first call
+    std::size_t calls = 0; ///< number of its calls
+    duration wait_time{};  ///< from the arrival of the first call
 };
 
 /// A chunk of a stream arrived.

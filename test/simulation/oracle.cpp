@@ -248,18 +248,15 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
 /// The calls of a batch follow each other, and belong together.
 void oracle::check_batch(const call_record& call, const visit& fresh) {
     const auto& at = *fresh.at;
-    const auto& before = at.calls();
+    const auto& last = at.newest;
     const bool is_first = fresh.place == fresh.id;
-    const auto* const last = before.empty() ? nullptr : &before.back();
-    const auto* const last_stay = last == nullptr ? nullptr : &last->first->visits[last->second];
-    const bool is_within =
-        last_stay != nullptr && last_stay->id + 1 < last_stay->place + last_stay->batch_size;
+    const bool is_within = last.call != nullptr && last.id + 1 < last.place + last.batch_size;
     if (is_within != !is_first ||
-        (is_within && (last_stay->place != fresh.place || last_stay->batch_size != fresh.batch_size))) {
+        (is_within && (last.place != fresh.place || last.batch_size != fresh.batch_size))) {
         wrong(about(call) + " is not in its batch");
     }
-    if (is_within && (last->first->session != call.session || last->first->lease != call.lease ||
-                      last->first->batch_key != call.batch_key || last->first->command != call.command)) {
+    if (is_within && (last.call->session != call.session || last.call->lease != call.lease ||
+                      last.call->batch_key != call.batch_key || last.call->command != call.command)) {
         wrong(about(call) + " does not belong to its batch");
     }
     if (fresh.batch_size > most_in_batch(call.command)) {

@@ -331,6 +331,7 @@ void sim_worker::note_call(host_frame& frame, const json::object& message, std::
         probe_sent = world_.now();
     } else {
         calls_.emplace_back(frame.call, frame.call->visits.size() - 1);
+        newest = {frame.call, frame.id, frame.place, frame.batch_size};
     }
 }
 

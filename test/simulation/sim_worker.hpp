@@ -79,7 +79,14 @@ public:
     bool has_company; ///< others of its group, who do not end with it
     time_point company_ends{};
     exit_status status;
-    std::set<std::uint64_t> recalled;        ///< calls that the pool wants back
+    std::set<std::uint64_t> recalled; ///< calls that the pool wants back
+    /// The newest call that it was sent, also if it has given the call back.
+    struct {
+        const call_record* call = nullptr;
+        std::uint64_t id = 0;
+        std::uint64_t place = 0;
+        std::size_t batch_size = 1;
+    } newest;
     std::set<std::uint64_t> unknown_cancels; ///< of calls not sent: a cancel may overtake its call
 
     /// Places of calls that it has been sent whole and has not answered as far as the pool can know.

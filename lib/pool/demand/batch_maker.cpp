@@ -150,10 +150,13 @@ template <class Act>
 void batch_maker::for_each_companion(const call& first, const worker& place, Act act) {
     auto room = place.calls().batches_of(first.req.command()).most - 1;
     auto patience = most_looked_past;
+    const bool is_pipelined = !has_place(place);
     const auto visit = [&](claim& each) {
         auto* const other = each.as_call();
         const bool is_done = room == 0 || patience == 0;
-        if (!is_done && other != nullptr && other != &first && may_go_together(first, *other)) {
+        const bool may_go = other != nullptr && other != &first && may_go_together(first, *other) &&
+                            (other->is_pipelinable || !is_pipelined);
+        if (!is_done && may_go) {
             act(*other);
             --room;
             return false;
