@@ -191,6 +191,26 @@ def pipelined(with_):
         yield Comparison(sides, figures, with_.rounds(7))
 
 
+def mixed(with_):
+    """Four Python workers that are busy for 60 % of the time. Calls come at random; 2 % take 20 ms, the others 50 us, which
+    is what they are measured by: a short call must not wait behind a long one while another worker is free."""
+    load = ("workers=4", "percent=60", with_.span(6))
+    depths = {"by default": (), "pipeline_depth 0": ("pipeline=0",), "pipeline_depth 1": ("pipeline=1",)}
+    sides = {name: with_.skep("mixed", *PYTHON_WORKER, *load, *depth) for name, depth in depths.items()}
+    figures = [
+        Figure(
+            f"mixed: {name}, {key}",
+            "us",
+            name,
+            f"{key}_us",
+            [] if name == "pipeline_depth 0" else [("pipeline_depth 0", "pipeline_depth 0", f"{key}_us")],
+        )
+        for key in ("p50", "p99")
+        for name in depths
+    ]
+    yield Comparison(sides, figures, with_.rounds(7))
+
+
 def batching(with_):
     """A model of two dense layers, for up to 32 calls at a time. The counterpart makes batches as Ray Serve and LitServe
     do: a queue in asyncio, a worker process, and a wait, which is 10 ms by default in Ray Serve."""
@@ -512,6 +532,7 @@ CASES = {
     "serial": serial,
     "throughput": throughput,
     "pipelined": pipelined,
+    "mixed": mixed,
     "batching": batching,
     "payload": payload,
     "attachments": attachments,

@@ -11,6 +11,7 @@ int main(int count, char** values) {
                     {{"serial", measure_serial},
                      {"throughput", measure_throughput},
                      {"working-set", measure_working_set},
+                     {"mixed", measure_mixed},
                      {"payload", measure_payload},
                      {"attachments", measure_attachments},
                      {"streams", measure_streams},

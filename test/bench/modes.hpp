@@ -20,6 +20,10 @@ figures measure_throughput(const arguments& args);
 /// through memory of its own.
 figures measure_working_set(const arguments& args);
 
+/// workers=, percent=, span=: p50 and p99 in microseconds of short calls among long ones, where that much of
+/// the workers' time is taken.
+figures measure_mixed(const arguments& args);
+
 /// bytes=, span=: the median time of a call in microseconds that echoes a text of that size.
 figures measure_payload(const arguments& args);
 

@@ -32,4 +32,16 @@ def read_memory(mebibytes):
     return (time.perf_counter() - began) * 1e6
 
 
+@worker.command
+def work(microseconds):
+    """Computes for so long. What is long waits instead: there are fewer processors than workers."""
+    span = microseconds / 1e6
+    if span > 1e-3:
+        time.sleep(span)
+        return
+    end = time.perf_counter() + span
+    while time.perf_counter() < end:
+        pass
+
+
 worker.run()
