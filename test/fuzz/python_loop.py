@@ -30,6 +30,7 @@ sys.path[:0] = [str(ROOT / "test" / "fuzz"), str(ROOT / "test" / "python")]
 
 import skep  # noqa: E402  (before python_decoder, which names the sources of the SDK)
 from loop_sides import _loop, commands_of, differences  # noqa: E402
+from skep._calls.command import BatchCommand  # noqa: E402
 from skep._wire.protocol import Limits  # noqa: E402
 
 import python_decoder  # noqa: E402
@@ -230,7 +231,24 @@ def odd(value=0):
     return dice_and_worker()[0].choice(ODD)()
 
 
-COMMANDS = commands_of(give, echo, keywords, fail, report, cancel, recall, terminate, stop, odd, native=functools.partial(sorted, [3, 1, 2]))
+def several(calls):
+    """Serves a batch. Fails at times, as a whole or for some of the calls, or has one of them cancelled."""
+    worker = calls[0].host.worker
+    dice = worker.dice
+    worker.log.append(repr([(call.id, call.args, call.session, call.deadline is None, call.cancelled()) for call in calls]))
+    if dice.random() < 0.1:
+        worker.profile.cancel(calls[0].id + dice.randrange(-1, len(calls) + 1))
+    if dice.random() < 0.1:
+        raise dice.choice(ERRORS)()
+    count = len(calls) + (dice.random() < 0.05)
+    return [dice.choice(ERRORS)() if dice.random() < 0.05 else random_value(dice) for _ in range(count)]
+
+
+BATCHES = {"several": {}, "split": {"is_split": True}}
+COMMANDS = {
+    **commands_of(give, echo, keywords, fail, report, cancel, recall, terminate, stop, odd, native=functools.partial(sorted, [3, 1, 2])),
+    **{name: BatchCommand(name, several, 4, **options) for name, options in BATCHES.items()},
+}
 # Most calls are plain ones.
 NAMES = [*(["give", "echo", "keywords"] * 8), *COMMANDS, "fail", "cancel", "skep.health_check", "unknown"]
 
@@ -259,6 +277,18 @@ def random_call(dice, number):
     return message
 
 
+def random_batch(dice, number):
+    """The frames of a batch. At times its calls belong to different ones, or some are missing."""
+    size, command = dice.randrange(1, 6), dice.choice(list(BATCHES))
+    frames = []
+    for each in range(number, number + size):
+        message = {**random_call(dice, each), "command": command, "batch": [number, size]}
+        if dice.random() < 0.03:
+            message = python_decoder.changed_value(dice, message)
+        frames.append(frame_of(dice, message))
+    return b"".join(frames[: size - (dice.random() < 0.05)])
+
+
 def text_of(dice, message):
     options = {"ensure_ascii": dice.random() < 0.5}
     if dice.random() < 0.2:
@@ -269,9 +299,14 @@ def text_of(dice, message):
 def random_frame(dice, number):
     if dice.random() < 0.01:
         return python_decoder.frame(dice, dice.choice(EXAMPLES))
-    message, payload = random_call(dice, number), b""
+    message = random_call(dice, number)
     while dice.random() < 0.03:
         message = python_decoder.changed_value(dice, message)
+    return frame_of(dice, message)
+
+
+def frame_of(dice, message):
+    payload = b""
     if type(message) is dict and dice.random() < 0.03:
         payload = b"xyz" * dice.randrange(3)
         message["attachments"] = dice.choice(([len(payload)], [0, len(payload)], [1], []))
@@ -310,7 +345,8 @@ def try_input(number, seed):
 def try_once(number, seed):
     dice = random.Random(f"{seed}/{number}")
     limits, size = random_limits(dice), dice.choice((256 * 1024, 4096, 700))
-    data = b"".join(random_frame(dice, 1 + n) for n in range(dice.randrange(1, MOST_FRAMES)))
+    kinds = [dice.choice((random_frame, random_frame, random_frame, random_batch)) for _ in range(dice.randrange(1, MOST_FRAMES))]
+    data = b"".join(make(dice, 1 + 8 * n) for n, make in enumerate(kinds))
     return differences(COMMANDS, data, seed=dice.random(), limits=limits, buffer_size=size), data
 
 

@@ -93,7 +93,7 @@ class Worker:
             "answers": b"".join(answers),
             "end": end,
             "log": self.log,
-            "rest": b"".join(rest),
+            "rest": None if end.startswith("ProtocolError") else b"".join(rest),  # nobody reads it any more
             "counts": (self.profile.in_flight, self.profile.completed),
             "is_stopping": self.interrupts.is_stopping,
             "last": self.interrupts._last_finished_id,

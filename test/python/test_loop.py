@@ -182,6 +182,22 @@ class Sides(unittest.TestCase):
         self.check_same(calls(*batch[:2], ("echo", {"value": 1})))
         self.check_same(calls(*[("batch", {"value": 1, "cancels": True}, {"batch": [1, 2]})] * 2, ("echo", {"value": 1})))
 
+    def test_batches_with_errors(self):
+        begun = ("batch", {"value": 1}, {"batch": [1, 3]})
+        for other in (("echo", {"value": 1}), ("batch", {"value": 1}, {"batch": [2, 3]}), ("batch", 7, {"batch": [1, 3]})):
+            self.check_same(calls(begun, other, ("batch", [], {"batch": [1, 3]})))
+        for size in (0, -1, "2", None, 2**63, 2**70):
+            self.check_same(calls(*[("batch", {"value": 1}, {"batch": [1, size]})] * 3))
+
+    def test_values_of_batches_that_are_left_to_python(self):
+        for value in (2**64, "\ud800", {"$attachment": 0}, list(range(150_000)), b"x" * 9):
+            messages = [("give_batch", {"value": n}, {"batch": [1, 3]}) for n in range(3)]
+            commands = {"give_batch": BatchCommand("give_batch", lambda calls: [1, value, 2], 3)}
+            self.assertEqual(differences(commands, calls(*messages)), [])
+        odd = calls(("batch", {"value": 1}, {"batch": [1, 3]}), ("batch", {"value": -0.0}, {"batch": [1, 3]}))
+        third = frame({"type": "call", "id": 3, "command": "batch", "args": {"value": 2}, "batch": [1, 3]}, [b"ab"])
+        self.check_same(odd + third)
+
     def test_attachments(self):
         message = {"type": "call", "id": 1, "command": "echo", "args": {"value": 1}}
         self.check_same(frame(message, [b"abc"]) + frame({**message, "id": 2}) + frame({**message, "attachments": []}))

@@ -80,6 +80,21 @@ static void release_large_buffer(byte_buffer* buffer) {
     }
 }
 
+PyObject* encode_result(loop_object* self, PyObject* call_id, PyObject* value) {
+    int overflow = 0;
+    const long long id = PyLong_AsLongLongAndOverflow(call_id, &overflow);
+    if (id == -1 && PyErr_Occurred() != NULL) {
+        return NULL;
+    }
+    if (overflow != 0 || !write_answer(self, id, value)) {
+        Py_RETURN_NONE;
+    }
+    PyObject* const message = PyBytes_FromStringAndSize(self->answer.data + header_size,
+                                                        (Py_ssize_t)(self->answer.size - header_size));
+    release_large_buffer(&self->answer);
+    return message;
+}
+
 /// Acquires the lock of the channel. Returns 0 if another thread holds it, -1 after an error.
 static int acquire_lock(loop_object* self) {
     PyObject* const is_acquired = PyObject_CallFunctionObjArgs(self->acquire, Py_False, NULL);

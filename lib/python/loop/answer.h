@@ -6,6 +6,9 @@
 
 #include "loop_object.h"
 
+/// Returns the message with a result as bytes, None for a value that is left to Python.
+PyObject* encode_result(loop_object* self, PyObject* call_id, PyObject* value);
+
 /// Writes the answer with a value, and acquires the lock. Returns 0 if the value is left to Python, -1 after
 /// an error.
 int prepare_answer(loop_object* self, PyObject* call_id, PyObject* value);

@@ -171,6 +171,39 @@ static PyObject* take_call(loop_object* self, size_t frame_size) {
     return call;
 }
 
+/// Takes the next frame if it is there and holds a call. Returns null if the frame is left to Python.
+static PyObject* take_received_call(loop_object* self) {
+    const size_t begin = self->begin, end = self->end;
+    size_t size = 0;
+    PyObject* call = find_frame(self, &size) == frame_complete ? take_call(self, size) : NULL;
+    if (call == Py_None) {
+        Py_CLEAR(call);
+    }
+    if (call == NULL) {
+        PyErr_Clear(); // the code in Python meets the error as well
+        self->begin = begin;
+        self->end = end;
+    }
+    return call;
+}
+
+/// Takes calls from the received bytes, so many at most, up to a frame that is left to the code in Python.
+/// Returns a list.
+static PyObject* take_calls(loop_object* self, Py_ssize_t most) {
+    PyObject* calls = PyList_New(0);
+    while (calls != NULL && PyList_Size(calls) < most) {
+        PyObject* const call = take_received_call(self);
+        if (call == NULL) {
+            break;
+        }
+        if (PyList_Append(calls, call) < 0) {
+            Py_CLEAR(calls);
+        }
+        Py_DECREF(call);
+    }
+    return calls;
+}
+
 /// Serves calls until something is left to the code in Python.
 static PyObject* serve_calls(loop_object* self) {
     for (;;) {
@@ -235,6 +268,41 @@ static PyObject* loop_run(PyObject* object, PyObject* nothing) {
     return result;
 }
 
+PyDoc_STRVAR(take_doc,
+             "take_calls(most)\n--\n\n"
+             "Returns a list of calls that have been received, at most so many. Ends before a frame that\n"
+             "is left to the caller. Does not wait.");
+
+static PyObject* loop_take_calls(PyObject* object, PyObject* most) {
+    loop_object* const self = (loop_object*)object;
+    const Py_ssize_t count = PyNumber_AsSsize_t(most, NULL); // of the largest size if it is larger
+    if (count == -1 && PyErr_Occurred() != NULL) {
+        return NULL;
+    }
+    PyObject* calls = NULL;
+    const int is_known = take_buffer(self);
+    if (is_known >= 0) {
+        calls = is_known > 0 ? take_calls(self, count) : PyList_New(0);
+    }
+    if (!give_back_buffer(self)) {
+        Py_CLEAR(calls);
+    }
+    return calls;
+}
+
+PyDoc_STRVAR(result_doc,
+             "encode_result(call_id, value)\n--\n\n"
+             "Returns the message with the result of a call, as Answers.result(), None for a value that\n"
+             "is left to the caller.");
+
+static PyObject* loop_encode_result(PyObject* object, PyObject* args) {
+    PyObject *call_id = NULL, *value = NULL;
+    if (!PyArg_ParseTuple(args, "OO:encode_result", &call_id, &value)) {
+        return NULL;
+    }
+    return encode_result((loop_object*)object, call_id, value);
+}
+
 static bool make_constants(loop_object* self) {
 #define MAKE_NAME(name) self->names.name = PyUnicode_InternFromString(#name);
 #define IS_MADE(name) &&self->names.name != NULL
@@ -296,7 +364,10 @@ static void loop_dealloc(PyObject* object) {
     Py_DECREF(type);
 }
 
-static PyMethodDef loop_methods[] = {{"run", loop_run, METH_NOARGS, run_doc}, {NULL, NULL, 0, NULL}};
+static PyMethodDef loop_methods[] = {{"run", loop_run, METH_NOARGS, run_doc},
+                                     {"take_calls", loop_take_calls, METH_O, take_doc},
+                                     {"encode_result", loop_encode_result, METH_VARARGS, result_doc},
+                                     {NULL, NULL, 0, NULL}};
 
 PyDoc_STRVAR(loop_doc, "Loop(*, channel, ..., with_exponents, yields)\n--\n\n"
                        "The frame loop of a ProcessProfile over a socket. On the main thread only.");

@@ -135,20 +135,23 @@ def _expectation(command: str, count: int) -> str:
     return f"batch command '{command}' returns a sequence of {count} results, one per call"
 
 
-def read_batch(first: Call, receive: Callable[[], Optional[Call]]) -> Optional[Sequence[Call]]:
-    """Returns the calls of the batch that a call begins, received one after the other. A call without one is alone.
+def read_batch(first: Call, receive: Callable[[int], Sequence[Call]]) -> Optional[Sequence[Call]]:
+    """Returns the calls of the batch that a call begins. A call without one is alone.
 
-    Returns None if there are no further calls. Raises ProtocolError if others come.
+    `receive` returns some of the further calls, at most so many. Returns None if there are none. Raises ProtocolError if
+    others come.
     """
     size = _batch_size(first)
+    command, batch = first.command, _batch_of(first)
     calls = [first]
     while len(calls) < size:
-        call = receive()
-        if call is None:
+        received = receive(size - len(calls))
+        if not received:
             return None
-        if call.command != first.command or _batch_of(call) != _batch_of(first):
-            raise ProtocolError(f"call {call.id} comes amid batch {_batch_of(first)} of '{first.command}'")
-        calls.append(call)
+        for call in received:
+            if call.command != command or _batch_of(call) != batch:
+                raise ProtocolError(f"call {call.id} comes amid batch {batch} of '{command}'")
+        calls += received
     return calls
 
 

@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from .._process.exits import Terminate, exit_forked_child
 from .._wire.errors import DeadlineExceeded, Error
-from .._wire.messages import Answer, Answers
+from .._wire.messages import Answer, Answers, EncodeResult
 from .batch import CallBatch
 from .call import Call, Running, decode_arrays
 from .command import (
@@ -192,10 +192,11 @@ def health_answer(call: Call, answers: Answers, value: Any) -> Answer:
 class Responder:
     """Runs the commands of calls and makes the answers. For one thread."""
 
-    def __init__(self, work: Work, host: PoolHost) -> None:
+    def __init__(self, work: Work, host: PoolHost, encode_result: Optional[EncodeResult] = None) -> None:
         self._work = work
         self._host = host
-        self._answers = Answers(host.limits)
+        self._encode_result = encode_result
+        self._answers = self._make_answers()
 
     def respond(self, call: Call, outcome: Optional[Outcome] = None) -> Answer:
         """Returns the answer to a call. The window of the call is open while user code runs.
@@ -256,7 +257,10 @@ class Responder:
         if issubclass(type(error), SystemExit) and self._host.is_terminated():
             raise error
         if not issubclass(type(error), Exception):  # the encoder may be in the middle of a value
-            self._answers = Answers(self._host.limits)
+            self._answers = self._make_answers()
+
+    def _make_answers(self) -> Answers:
+        return Answers(self._host.limits, self._encode_result)
 
     def _stream(self, call: Call, credit: Tuple[int, int]) -> Answer:
         sender = ChunkSender(call, credit, self._answers, self._host.outbox.batch, self._host.credit)

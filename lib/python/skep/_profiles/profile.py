@@ -55,12 +55,17 @@ class Profile:
             exit_without_host()
         return None
 
+    def receive_calls(self, most: int) -> Sequence[Call]:
+        """Waits for calls and returns them, at most so many; none if the worker is to stop."""
+        call = self.receive_call()
+        return () if call is None else (call,)
+
     def with_batch(self, call: Optional[Call]) -> "Union[Call, CallBatch, None]":
         """Returns a call, or the batch that it begins, and receives the rest. None if the worker is to stop instead."""
         command = None if call is None else self._work.batch_command(call.command)
         if call is None or command is None:
             return call
-        calls = read_batch(call, self.receive_call)
+        calls = read_batch(call, self.receive_calls)
         return None if calls is None else CallBatch(command, calls, self._window)
 
     def recall(self, call_id: int) -> bool:
@@ -75,15 +80,16 @@ class ProcessProfile(Profile):
         super().__init__(connection, work, interrupts, host)
         self._window = interrupts
         self._batch: Optional[CallBatch] = None  # that is running
+        self._c_loop: Any = None  # from serve() on
         self._loop_module = find_loop(connection)
         if self._loop_module is not None:
             self.loop = "c"
 
     def serve(self) -> None:
-        responder = Responder(self._work, self._host)
-        run_loop = self._make_run_loop()
+        loop = self._c_loop = self._make_loop()
+        responder = Responder(self._work, self._host, loop and loop.encode_result)
         while not self._interrupts.is_stopping:
-            left_call = None if run_loop is None else run_loop()
+            left_call = None if loop is None else loop.run()
             call, outcome = (self.receive_call(), None) if left_call is None else left_call
             running = self.with_batch(call)
             if isinstance(running, Call):
@@ -101,19 +107,22 @@ class ProcessProfile(Profile):
         finally:
             self._interrupts.close()
 
+    def receive_calls(self, most: int) -> Sequence[Call]:
+        calls: Sequence[Call] = () if self._c_loop is None else self._c_loop.take_calls(most)
+        return calls or super().receive_calls(most)
+
     def cancel(self, call_id: int) -> None:
         self._interrupts.cancel(call_id)
         batch = self._batch
         if batch is not None:
             batch.cancel_if_abandoned()
 
-    def _make_run_loop(self) -> Optional[Callable[[], Optional[Tuple[Call, Optional[Outcome]]]]]:
-        """Returns the function that serves calls in C up to one that is left to this profile; None without it."""
+    def _make_loop(self) -> Any:
+        """Returns the Loop that serves calls in C up to one that is left to this profile; None without its module."""
         if self._loop_module is None:
             return None
         parts = self._connection, self._work, self._interrupts, self._recalls, self._host
-        run: Callable[[], Any] = make_loop(self._loop_module, *parts, vars(self)).run
-        return run
+        return make_loop(self._loop_module, *parts, vars(self))
 
     def _answer(self, call: Call, responder: Responder, outcome: Optional[Outcome] = None) -> None:
         """Answers a call, or one whose function has run already. Drops a recalled call."""

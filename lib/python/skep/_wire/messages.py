@@ -1,7 +1,7 @@
 """The messages of a worker, within the limits of its host."""
 
 import json
-from typing import Any, Dict, List, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, Union
 
 from .._process.diagnostics import error_text, type_name, user_traceback, write_to_stderr
 from .channel import Message, frame_length
@@ -11,6 +11,7 @@ from .json_rules import Rules
 from .protocol import Limits
 
 Answer = Message
+EncodeResult = Callable[[int, Any], Optional[bytes]]
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # json.dumps() may be patched
 
@@ -39,9 +40,13 @@ _advised_commands: Set[str] = set()
 
 
 class Answers:
-    """Makes answers to calls that a host with these limits accepts."""
+    """Makes answers to calls that a host with these limits accepts.
 
-    def __init__(self, limits: Limits) -> None:
+    `encode_result` is skep._loop's function for results of plain types. It returns None for other results.
+    """
+
+    def __init__(self, limits: Limits, encode_result: Optional[EncodeResult] = None) -> None:
+        self._encode_result = encode_result
         self._limits = limits
         self._rules = Rules(limits)
         self._encoder = ResultEncoder(self._rules)
@@ -52,7 +57,8 @@ class Answers:
 
     def result(self, call_id: int, command: str, value: Any) -> Answer:
         """Returns the answer with a result. Raises UnserializableResult or ResultTooLarge if the host refuses it."""
-        return self._value(_RESULT, call_id, command, value)
+        text = None if self._encode_result is None else self._encode_result(call_id, value)
+        return self._value(_RESULT, call_id, command, value) if text is None else ((text,), ())
 
     def unchecked_result(self) -> Tuple[int, int]:
         """Returns the size and the depth up to which a result of plain types without big integers needs no check."""
