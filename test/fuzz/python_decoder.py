@@ -25,6 +25,7 @@ sys.path.insert(0, str(ROOT / "lib" / "python"))
 from skep._calls.call import Call, decode_arrays  # noqa: E402
 from skep._calls.interrupts import Window  # noqa: E402
 from skep._calls.pool_host import PoolHost  # noqa: E402
+from skep._calls.recalls import Recalls  # noqa: E402
 from skep._calls.tools import Request, result_value  # noqa: E402
 from skep._profiles.control import Control  # noqa: E402
 from skep._wire.channel import Channel  # noqa: E402
@@ -121,7 +122,7 @@ class Decoders:
         self._host = PoolHost(connection)
         self._host.interrupt = lambda call_id: None
         self._host.accept_welcome(self.WELCOME)
-        profile = SimpleNamespace(in_flight=0, completed=0)
+        profile = SimpleNamespace(in_flight=0, completed=0, recall=Recalls().recall)
         self._control = Control(connection, SimpleNamespace(stopping=False, restore=lambda: None), self._host, profile)
         self._answers = queue.SimpleQueue()
         self._ask()
