@@ -32,7 +32,7 @@ dispatcher::dispatcher(const worker_surroundings& surroundings)
     : config_(surroundings.config),
       context_(surroundings.context),
       room_(surroundings),
-      sessions_(surroundings, room_.queue(), room_.places()),
+      sessions_(surroundings, room_),
       open_(surroundings, room_, sessions_),
       losses_(config_, context_),
       answers_(context_, room_, sessions_, open_, losses_, pace_),
@@ -150,10 +150,11 @@ void dispatcher::place_anywhere(call& new_call) {
     }
 }
 
-/// Returns true if the new call waits for a moment, though `free` has room: its batch is gathered, or older
-/// calls are, which it must not overtake; or an older call of its session may wait behind a batch that is
-/// held back. The queue has room for one batch more then.
-bool dispatcher::is_to_wait(const call& new_call, const worker& free) {
+/// Returns true if the new call waits, though `free` has room: for a moment while its batch is gathered, or
+/// older calls are, which it must not overtake; at a busy worker until its batch is full, or the worker is
+/// free; or an older call of its session may wait behind a batch that is held back. The queue has room for
+/// one batch more then.
+bool dispatcher::is_to_wait(call& new_call, const worker& free) {
     auto& batches = room_.batches();
     if (!free.calls().has_batches() && !batches.is_holding()) {
         return false; // the usual case
@@ -161,6 +162,7 @@ bool dispatcher::is_to_wait(const call& new_call, const worker& free) {
     const auto more = free.calls().batches_of(new_call.req.command()).most;
     return room_.waiting_with(new_call) < config_.queue.limit + more &&
            (batches.is_gathering() || batches.gathers(new_call, free) ||
+            (!free.calls().accepts_call() && batches.is_held(new_call, free)) ||
             (new_call.has_session() && batches.is_holding()));
 }
 

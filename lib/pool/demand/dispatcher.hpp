@@ -82,7 +82,7 @@ private:
     void apply_command_options(call& new_call) const noexcept;
     void place(call& new_call);
     void place_anywhere(call& new_call);
-    bool is_to_wait(const call& new_call, const worker& free);
+    bool is_to_wait(call& new_call, const worker& free);
     void place_in_lease(call& new_call, lease_claim& lease);
     void queue_up(call& new_call);
     void place_in_session(call& next, worker* place);

@@ -18,11 +18,9 @@ constexpr auto worker_is_elsewhere =
 
 } // namespace
 
-session_router::session_router(const worker_surroundings& surroundings, const wait_queue& queue,
-                               const placement& places)
+session_router::session_router(const worker_surroundings& surroundings, waiting_room& room)
     : surroundings_(surroundings),
-      waiting_(queue),
-      placement_(places),
+      room_(room),
       affinity_(surroundings.config.affinity),
       touches_(surroundings.context.executor, surroundings.config.sessions),
       has_sessions_(surroundings.context.executor) {}
@@ -38,7 +36,7 @@ route session_router::route_of(lease_claim& claimant) {
     const auto& options = claimant.options;
     session_affinity::home known;
     if (options.worker()) {
-        known.assigned_worker = placement_.find(*options.worker());
+        known.assigned_worker = room_.places().find(*options.worker());
         known.is_lost = known.assigned_worker == nullptr;
     } else if (!options.session().empty()) {
         known = affinity_.home_of(options.session(), now());
@@ -75,12 +73,11 @@ route session_router::decide(claim& claimant, const std::string& session, affini
 
 /// The worker is free for the claim only if no older claim waits there, perhaps for more room than the claim
 /// needs.
-session_home session_router::state_of(const session_affinity::home& known_home,
-                                      const claim& claimant) const noexcept {
+session_home session_router::state_of(const session_affinity::home& known_home, claim& claimant) {
     if (known_home.assigned_worker == nullptr) {
         return known_home.is_lost ? session_home::lost : session_home::none;
     }
-    const bool is_free = waiting_.is_next_for(known_home.assigned_worker->id().slot, claimant) &&
+    const bool is_free = room_.is_next_for(*known_home.assigned_worker, claimant) &&
                          placement::has_room(*known_home.assigned_worker, claimant);
     return is_free ? session_home::free : session_home::busy;
 }

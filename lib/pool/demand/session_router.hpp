@@ -6,10 +6,9 @@
 #include "async/latch.hpp"
 #include "policy/affinity_rule.hpp"
 #include "pool/demand/lease_claim.hpp"
-#include "pool/demand/placement.hpp"
 #include "pool/demand/session_affinity.hpp"
 #include "pool/demand/session_touches.hpp"
-#include "pool/demand/wait_queue.hpp"
+#include "pool/demand/waiting_room.hpp"
 
 #include <optional>
 #include <string>
@@ -32,7 +31,7 @@ struct route_refusal {
 /// pool's strand.
 class session_router {
 public:
-    session_router(const worker_surroundings& surroundings, const wait_queue& queue, const placement& places);
+    session_router(const worker_surroundings& surroundings, waiting_room& room);
 
     // Each begins a use of a strict session, unless the claim is refused.
     route route_of(call& claimant);
@@ -74,7 +73,7 @@ private:
     time_point now() const { return surroundings_.context.now(); }
     route decide(claim& claimant, const std::string& session, affinity_mode mode, session_home state,
                  worker* home);
-    session_home state_of(const session_affinity::home& known_home, const claim& claimant) const noexcept;
+    session_home state_of(const session_affinity::home& known_home, claim& claimant);
     bool begin_use(claim& claimant, const std::string& session);
     void end_use(claim& ended_claim, const std::string& session) noexcept;
     void end_use(const std::string& session) noexcept;
@@ -83,8 +82,7 @@ private:
     void record_use(const std::string& session, const worker& target, bool is_hit);
 
     const worker_surroundings& surroundings_;
-    const wait_queue& waiting_;
-    const placement& placement_;
+    waiting_room& room_;
     session_affinity affinity_;
     session_touches touches_;
     latch has_sessions_;

@@ -12,10 +12,11 @@ namespace {
 // Claims whose batch is to grow, and that others may overtake for that time.
 constexpr std::size_t most_passed_over = 64;
 
-/// A session's call is routed behind all older claims, and a checkout may take the whole worker.
+/// A checkout may take a worker for long, and an unbound call of a session waits behind the older ones of its
+/// session.
 bool may_overtake(claim& later) noexcept {
     const auto* const subject = later.as_call();
-    return subject != nullptr && !subject->has_session();
+    return subject != nullptr && (later.slot || !subject->has_session());
 }
 
 } // namespace
@@ -99,16 +100,34 @@ claim* waiting_room::next_for(const worker& place) {
 }
 
 claim* waiting_room::next_behind_held(const worker& place) {
+    const auto may_go = [&](claim& each) {
+        return may_overtake(each) && placement::has_room(place, each) && !batches_.is_held(each, place);
+    };
+    auto* const bound = batches_.is_gathering() ? nullptr : queue_.first_bound_to(place.id().slot);
+    if (bound != nullptr && may_go(*bound)) {
+        return bound;
+    }
     auto patience = most_passed_over;
     claim* next = nullptr;
     queue_.find_unbound([&](claim& each) {
-        if (batches_.is_gathering() || !may_overtake(each) || !placement::has_room(place, each)) {
-            return true;
-        }
-        next = batches_.is_held(each, place) ? nullptr : &each;
-        return next != nullptr || --patience == 0;
+        const bool is_over = batches_.is_gathering();
+        next = !is_over && may_go(each) ? &each : nullptr;
+        return is_over || next != nullptr || --patience == 0;
     });
     return next;
+}
+
+bool waiting_room::is_next_for(const worker& place, claim& claimant) {
+    const auto slot = place.id().slot;
+    return queue_.is_next_for(slot, claimant) ||
+           (claimant.as_call() != nullptr && !queue_.has_older_for(slot, claimant) && is_first_held(place));
+}
+
+/// Returns true if the first unbound claim waits for its batch to grow: the place would have room for it.
+bool waiting_room::is_first_held(const worker& place) {
+    const bool may_be = batches_.is_holding() && !batches_.is_gathering() && !queue_.is_common_empty();
+    auto* const first = may_be ? queue_.front().as_call() : nullptr;
+    return first != nullptr && place.calls().accepts_call() && batches_.is_batched(*first, place);
 }
 
 /// Returns the first unbound claim that has a place, and that place, likewise; or two null pointers.

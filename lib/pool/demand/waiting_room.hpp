@@ -46,6 +46,10 @@ public:
     /// Returns a place for a new claim; null if the claim must wait.
     worker* place_for(const claim& new_claim);
 
+    /// Returns true if no older claim waits for a place at the worker. A call may overtake a claim whose
+    /// batch is to grow for longer than a moment.
+    bool is_next_for(const worker& place, claim& claimant);
+
     batch_maker& batches() noexcept { return batches_; }
 
     /// Removes the calls that go to `place` together with `first`, which is not waiting, and returns them.
@@ -103,6 +107,7 @@ private:
     void notify_leases_of(const worker& changed_worker, bool has_left);
     claim* next_for(const worker& place);
     claim* next_behind_held(const worker& place);
+    bool is_first_held(const worker& place);
     std::pair<claim*, worker*> next_with_place();
 
     const pool_context& context_;
