@@ -131,6 +131,7 @@ struct call : claim {
 
     // At its worker.
     bool is_recalled = false;             ///< the worker was asked to give the call back
+    bool is_seen = false;                 ///< running: it has sent a chunk, a report or a tool call
     pace expected_pace = pace::slow;      ///< decides how many calls may lie behind the call
     time_point begun = time_point::max(); ///< from when on the worker could run the call
 };

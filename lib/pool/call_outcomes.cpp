@@ -15,8 +15,7 @@ void call_outcomes::on_result(worker& sender, call& answered_call, result_messag
 }
 
 void call_outcomes::on_remote_error(worker& sender, call& answered_call, error_message& answer) {
-    if (answered_call.state == call_state::running && may_be_workers_fault(answer.type, answer.code) &&
-        sender.calls().is_first_failure(answered_call)) {
+    if (answered_call.state == call_state::running && may_be_workers_fault(answer.type, answer.code)) {
         record_failed_call(sender, answered_call, answer.type);
     }
     parts_.calls.answers().on_remote_error(sender, answered_call, answer);
@@ -46,7 +45,7 @@ asio::awaitable<void> call_outcomes::watch_batches() {
 
 void call_outcomes::record_failed_call(worker& call_worker, const call& failed_call,
                                        const std::string& outcome) {
-    if (call_worker.life().departure()) {
+    if (call_worker.life().departure() || !call_worker.calls().record_failure(failed_call)) {
         return;
     }
     const auto& command = failed_call.req.command();

@@ -59,6 +59,14 @@ batch_commands to_batches(const members& fields, const boost::json::value& value
     return batches;
 }
 
+std::uint64_t to_slots(const members& fields) {
+    const auto slots = fields.number("slots");
+    if (slots < 1 || slots > most_slots) {
+        fields.refuse("slots", "is not 1 to 65,536");
+    }
+    return slots;
+}
+
 hello_message to_hello(const members& fields) {
     hello_message hello;
     hello.protocol = fields.signed_number("protocol");
@@ -97,7 +105,7 @@ hello_message to_hello(const members& fields) {
     if (const auto* batches = fields.find("batches")) {
         hello.batches = to_batches(fields, *batches);
     }
-    hello.slots = fields.find("slots") != nullptr ? fields.number("slots") : 0;
+    hello.slots = fields.find("slots") != nullptr ? to_slots(fields) : 0;
     return hello;
 }
 

@@ -29,6 +29,9 @@ inline constexpr int protocol_version = 1;
 /// Per message, in both directions.
 inline constexpr std::size_t most_attachments = 65'536;
 
+/// Of an engine.
+inline constexpr std::uint64_t most_slots = 65'536;
+
 // The bytes kept of a worker's error: the beginning of each text, and the end of the traceback.
 inline constexpr std::size_t longest_name = 256;
 inline constexpr std::size_t longest_error_message = 64u << 10;

@@ -36,6 +36,7 @@ void answer_intake::handle(chunk_message& piece) {
     if (!receiver->stream->window.receive(static_cast<std::int64_t>(piece.bytes))) {
         throw protocol_violation("a chunk of call " + std::to_string(piece.id) + " without credit for it");
     }
+    receiver->is_seen = true;
     answers_.on_chunk(*receiver, piece);
 }
 
@@ -51,12 +52,8 @@ void answer_intake::handle(error_message& error) {
     count_answer();
     watch_rest_of_batch(*answered);
     ++calls_.errors_;
-    if (calls_.is_first_failure(*answered)) {
-        core_.self.health().failed_call(error, now);
-    }
-    const auto place = answered->place_id;
+    core_.self.health().failed_call(*answered, error, now);
     answers_.on_remote_error(core_.self, *answered, error);
-    calls_.failed_place_ = place;
     drain_.follow_answer();
 }
 
@@ -66,6 +63,7 @@ void answer_intake::handle(progress_message& message) {
         throw protocol_violation("progress of call " + std::to_string(message.id) +
                                  ", which it does not have");
     }
+    subject->is_seen = true;
     if (subject->ties && subject->ties->progress && subject->state == call_state::running) {
         subject->ties->progress->put(std::move(message.report));
     }
@@ -77,6 +75,7 @@ void answer_intake::handle(tool_call_message& message) {
         throw protocol_violation("a tool call during call " + std::to_string(message.id) +
                                  ", which it does not have");
     }
+    caller->is_seen = true;
     core_.context.publish<events::tool_called>([&] {
         return events::tool_called{core_.id, message.name, caller->req.command(),
                                    calls_.correlation_id_of(*caller)};
@@ -87,6 +86,7 @@ void answer_intake::handle(tool_call_message& message) {
 void answer_intake::handle(recalled_message& message) {
     const auto now = core_.context.now();
     const auto recalled = calls_.take_recalled(message.id, now);
+    watch_rest_of_batch(*recalled);
     answers_.on_recalled(core_.self, *recalled, now);
     drain_.follow_answer();
 }
@@ -106,7 +106,7 @@ void answer_intake::count_answer() {
 
 /// The rest of a batch may have no callers any more.
 void answer_intake::watch_rest_of_batch(const call& answered_call) {
-    if (answered_call.batch_size > 1) {
+    if (answered_call.batch_size > 1 && calls_.is_place_deserted(answered_call)) {
         calls_.for_each_in_place(answered_call, [this](call& each) { watch(each); });
     }
 }
@@ -114,7 +114,9 @@ void answer_intake::watch_rest_of_batch(const call& answered_call) {
 /// An answer, also of a private call, may let the worker begin a pipelined call that its caller has
 /// abandoned.
 void answer_intake::watch_begun_in_vain() {
-    calls_.for_each_just_begun([this](call& each) { watch(each); });
+    if (calls_.is_any_recalled() || (calls_.is_full() && calls_.is_place_deserted(calls_.last_begun()))) {
+        calls_.for_each_just_begun([this](call& each) { watch(each); });
+    }
 }
 
 /// The worker may be at the call.

@@ -118,24 +118,18 @@ public:
     }
 
     /// Returns the number of calls, from the first on, that the worker can have begun. The worker may have
-    /// skipped a recalled call, which then takes no place. O(1) without recalled calls and batches.
+    /// skipped a recalled call, which then takes no place. O(1) without recalled calls and pipelined batches.
     std::size_t begun() const noexcept {
-        if (recalled_ == 0 && !has_batch()) {
-            return std::min(size(), capacity_);
+        if (load() <= capacity_) {
+            return size();
         }
-        auto places = capacity_;
-        std::uint64_t last_place = 0;
+        if (recalled_ == 0 && !has_batch()) {
+            return capacity_;
+        }
         std::size_t count = 0;
-        for (; count < size(); ++count) {
-            const auto& each = *at(count)->sent;
-            if (each.place_id == last_place) {
-                continue;
-            }
-            if (places == 0) {
-                break;
-            }
-            places -= each.is_recalled ? 0 : 1;
-            last_place = each.place_id;
+        for (auto places = capacity_; places > 0 && count < size();) {
+            places -= at(count)->sent->is_recalled ? 0 : 1;
+            count = end_of_place(count);
         }
         return count;
     }
@@ -151,12 +145,22 @@ public:
         return first < size() && sent_call.id >= at(first)->id;
     }
 
+    /// The worker has answered a call, and may have begun others.
+    void begin_next(time_point now) noexcept {
+        const auto begin = [now](call& each) { each.begun = std::min(each.begun, now); };
+        if (recalled_ > 0) {
+            for_each(begun(), begin);
+        } else if (is_full() && last_begun().begun > now) {
+            for_each_in_place(last_begun(), begin);
+        }
+    }
+
     /// Calls `act` for the calls that the worker may have begun after its last answer, and perhaps for calls
     /// begun before.
     template <class Act>
     void for_each_just_begun(Act&& act) const {
         if (recalled_ > 0) {
-            std::for_each(at(0), at(begun()), [&](const auto& each) { act(*each.sent); });
+            for_each(begun(), act);
         } else if (is_full()) {
             for_each_in_place(last_begun(), act);
         }
@@ -204,18 +208,23 @@ public:
     /// Calls `act` for the calls in the place of `sent_call`, a call of the table.
     template <class Act>
     void for_each_in_place(const call& sent_call, Act&& act) const {
-        for (auto each = search(sent_call.place_id, true);
-             each != entries_.end() && each->sent->place_id == sent_call.place_id; ++each) {
+        for (auto each = search(sent_call.place_id, true); is_in_place(each, sent_call.place_id); ++each) {
             act(*each->sent);
         }
     }
 
     /// Returns true if no caller waits for any call in the place of `sent_call`, a call of the table.
     bool is_place_deserted(const call& sent_call) const noexcept {
-        bool is_deserted = true;
-        for_each_in_place(sent_call,
-                          [&](const call& each) { is_deserted = is_deserted && is_given_up(each); });
-        return is_deserted;
+        auto each = search(sent_call.place_id, true);
+        while (is_in_place(each, sent_call.place_id) && is_given_up(*each->sent)) {
+            ++each;
+        }
+        return !is_in_place(each, sent_call.place_id);
+    }
+
+    /// Returns true if a call of the table is in the place of `other_call`.
+    bool has_in_place(const call& other_call) const noexcept {
+        return is_in_place(search(other_call.place_id, true), other_call.place_id);
     }
 
     /// Returns true if no caller waits for a call that the worker can have begun, unless an answer is in
@@ -265,6 +274,22 @@ private:
             std::lower_bound(entries_.begin(), entries_.end(), id,
                              [](const entry& each, std::uint64_t wanted_id) { return each.id < wanted_id; });
         return found != entries_.end() && (or_next || found->id == id) ? found : entries_.end();
+    }
+
+    bool is_in_place(const_iterator subject, std::uint64_t place_id) const noexcept {
+        return subject != entries_.end() && subject->sent->place_id == place_id;
+    }
+
+    /// Returns the index of the first call behind the place of the call at `index`.
+    std::size_t end_of_place(std::size_t index) const noexcept {
+        const auto place_id = at(index)->sent->place_id;
+        const auto next = at(index + 1);
+        const auto end = !is_in_place(next, place_id)
+                             ? next
+                             : std::partition_point(next, entries_.end(), [place_id](const entry& each) {
+                                   return each.sent->place_id == place_id;
+                               });
+        return static_cast<std::size_t>(end - entries_.begin());
     }
 
     bool has_batch() const noexcept { return load() < size(); }

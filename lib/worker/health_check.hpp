@@ -54,7 +54,7 @@ public:
 
     // Record the results of the worker's calls.
     void answered(time_point now) noexcept;
-    void failed_call(const error_message& error, time_point now);
+    void failed_call(const call& failed_call, const error_message& error, time_point now);
 
     /// Returns true while a routine probe is in flight.
     bool is_at_probe() const noexcept { return begun_probes_ != ended_probes_ && is_well(); }
@@ -93,6 +93,7 @@ private:
     boost::json::value value_; ///< the result of the check
     call_ptr unanswered_;      ///< the probe in flight
     std::string complaint_;
+    std::uint64_t failed_place_ = 0; ///< place of the last call that failed in a way that counts
     latch wake_;
     latch probe_over_;
 };

@@ -107,7 +107,7 @@ void worker_calls::send(std::span<call* const> batch, time_point now) {
     for (auto* const next : batch) {
         next->id = next_id();
         next->batch_size = static_cast<std::uint32_t>(batch.size());
-        next->is_recalled = false;
+        next->is_recalled = next->is_seen = false;
         next->begun = waits ? time_point::max() : now;
         add(*next, begin, next != batch.front()); // a batch begins when its last frame has come
     }
@@ -259,7 +259,7 @@ call_ptr worker_calls::take_answered(std::uint64_t id, time_point now) {
     if (!answered) {
         throw protocol_violation("an answer to call " + std::to_string(id) + ", which it does not have");
     }
-    for_each_just_begun([now](call& each) { each.begun = std::min(each.begun, now); });
+    begin_next(now);
     follow_load(now, answered.get());
     tools_.drop(*answered);
     return answered;
@@ -269,6 +269,9 @@ call_ptr worker_calls::take_recalled(std::uint64_t id, time_point now) {
     const auto* const recalled = find(id);
     if (recalled == nullptr || !recalled->is_recalled) {
         throw protocol_violation("it gives back call " + std::to_string(id) + ", which was not recalled");
+    }
+    if (recalled->is_seen) {
+        throw protocol_violation("it gives back call " + std::to_string(id) + ", which it has begun");
     }
     return take_answered(id, now);
 }

@@ -35,9 +35,10 @@ public:
     explicit worker_calls(worker_core& core);
 
     using call_table::capacity, call_table::common_load, call_table::empty, call_table::for_each,
-        call_table::for_each_in_place, call_table::is_at_private, call_table::is_deserted,
-        call_table::is_drained, call_table::is_full, call_table::is_pipelined, call_table::is_place_deserted,
-        call_table::load, call_table::oldest, call_table::reserved, call_table::size;
+        call_table::for_each_in_place, call_table::has_in_place, call_table::is_at_private,
+        call_table::is_deserted, call_table::is_drained, call_table::is_full, call_table::is_pipelined,
+        call_table::is_place_deserted, call_table::load, call_table::oldest, call_table::reserved,
+        call_table::size;
 
     /// Returns true if calls can be sent to the worker at all.
     bool is_open() const noexcept {
@@ -104,9 +105,10 @@ public:
     /// or session.
     std::string session_of(std::string_view correlation_id) const;
 
-    /// Returns true if no call of its batch has failed before.
-    bool is_first_failure(const call& failed_call) const noexcept {
-        return failed_call.place_id != failed_place_;
+    /// The worker has perhaps let the call fail. Returns true if this is news: no other call of its batch
+    /// failed before.
+    bool record_failure(const call& failed_call) noexcept {
+        return std::exchange(failed_place_, failed_call.place_id) != failed_call.place_id;
     }
 
     /// Return the answer in the form for the caller.
@@ -182,7 +184,7 @@ private:
     bool gives_back_ = false; ///< calls that it has not begun
     std::uint64_t completed_ = 0;
     std::uint64_t errors_ = 0;
-    std::uint64_t failed_place_ = 0; ///< place of the last call that failed
+    std::uint64_t failed_place_ = 0; ///< place of the last recorded failure
     time_point last_assigned_;
     std::optional<loss> loss_;
     unanswered_calls lost_calls_; ///< at the first loss

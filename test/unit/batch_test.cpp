@@ -35,6 +35,7 @@ public:
         : manual_pool(std::move(config)) {
         runtime().on_start = [most, wait_ms](fake_worker& fresh) {
             fresh.batches = {{"embed", {{"most", most}, {"wait_ms", wait_ms}}}};
+            fresh.has_health_check = true;
             fresh.shake_hands();
         };
         start();
@@ -195,7 +196,6 @@ BOOST_AUTO_TEST_CASE(the_error_of_a_whole_batch_counts_once_against_the_worker) 
     auto config = batch_config();
     config.health_check.error_streak = 3;
     batching_pool pool(config, 16);
-    pool.worker(0).has_health_check = true;
     pool.embed_many(17);
     pool.reply_all(pool.take_batch());
     for (const auto id : pool.take_batch()) {
@@ -203,6 +203,40 @@ BOOST_AUTO_TEST_CASE(the_error_of_a_whole_batch_counts_once_against_the_worker) 
     }
     pool.run_until_idle();
     BOOST_TEST(pool.status().workers[0].errors == 16u);
+    BOOST_TEST(pool.worker(0).take_calls().empty()); // no probe
+}
+
+BOOST_AUTO_TEST_CASE(the_error_of_one_call_does_not_hide_that_of_the_batch) {
+    auto config = batch_config();
+    config.health_check.error_streak = 3;
+    batching_pool pool(config);
+    pool.embed_many(1 + 3 * 4);
+    pool.reply_all(pool.take_batch());
+    for (int i = 0; i < 3; ++i) {
+        const auto batch = pool.take_batch();
+        BOOST_REQUIRE(batch.size() == 4u);
+        pool.worker(0).refuse(batch[0], "bad_input"); // blames the caller
+        for (std::size_t place = 1; place < batch.size(); ++place) {
+            pool.worker(0).fail(batch[place], "ValueError", "bad");
+        }
+        pool.run_until_idle();
+    }
+    BOOST_TEST(pool.worker(0).take_calls().size() == 1u); // a probe
+}
+
+BOOST_AUTO_TEST_CASE(the_timeouts_of_a_batch_count_once_against_the_worker) {
+    auto config = batch_config();
+    config.health_check.error_streak = 3;
+    batching_pool pool(config, 16);
+    pool.embed();
+    for (int i = 0; i < 16; ++i) {
+        pool.embed(request("embed").timeout(1s));
+    }
+    pool.reply_all(pool.take_batch());
+    const auto batch = pool.take_batch();
+    BOOST_REQUIRE(batch.size() == 16u);
+    pool.advance(1s);
+    pool.reply_all(batch);
     BOOST_TEST(pool.worker(0).take_calls().empty()); // no probe
 }
 
@@ -373,6 +407,33 @@ BOOST_AUTO_TEST_CASE(others_use_the_worker_that_is_held) {
     BOOST_TEST(pool.take_batch().size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_sessions_call_uses_its_worker_that_is_held) {
+    for (const auto mode : {affinity_mode::strict_fail_fast, affinity_mode::strict_queue}) {
+        waiting_pool pool;
+        const auto call = [mode] { return request("other").session("s").affinity(mode); };
+        pool.execute(call());
+        BOOST_TEST(pool.serve() == "other");
+        pool.embed();
+        const auto second = pool.execute(call());
+        BOOST_TEST(pool.serve() == "other");
+        BOOST_TEST(second->value.has_value());
+        pool.advance(20ms);
+        BOOST_TEST(pool.take_batch().size() == 1u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(others_use_the_held_worker_past_a_call_of_a_session) {
+    waiting_pool pool;
+    pool.execute(request("first"));
+    pool.embed();
+    pool.execute(request("new").session("s"));
+    const auto other = pool.execute(request("other"));
+    BOOST_TEST(pool.serve() == "first");
+    pool.advance(1us);
+    BOOST_TEST(pool.serve() == "other");
+    BOOST_TEST(other->value.has_value());
+}
+
 BOOST_AUTO_TEST_CASE(a_held_call_can_be_cancelled_and_times_out) {
     waiting_pool pool;
     const auto cancelled = pool.embed();
@@ -455,6 +516,83 @@ BOOST_AUTO_TEST_CASE(an_engine_has_its_slots_whatever_the_capacity) {
     };
     pool.start();
     BOOST_TEST(pool.status().workers[0].capacity == 64u);
+}
+
+BOOST_AUTO_TEST_CASE(slots_that_are_none_break_the_protocol) {
+    for (const std::uint64_t slots : {std::uint64_t(0), std::uint64_t(65'537), UINT64_MAX}) {
+        manual_pool pool(fake_config());
+        pool.runtime().on_start = [&](fake_worker& fresh) {
+            auto hello = fresh.hello();
+            hello["slots"] = slots;
+            fresh.send_data(hello);
+        };
+        const auto started = pool.start();
+        pool.advance(1s);
+        BOOST_TEST(pool.worker(0).terminations + pool.worker(0).kills >= 1, slots);
+    }
+}
+
+/// Workers that give calls back.
+struct pipelining_pool : manual_pool {
+    pipelining_pool() : manual_pool(batch_config()) {
+        runtime().on_start = [](fake_worker& fresh) {
+            fresh.gives_back = true;
+            fresh.batches = {{"embed", {{"most", 2}, {"wait_ms", 0}}}};
+            fresh.shake_hands();
+        };
+        start();
+        execute(request("short"));
+        serve();
+        execute(request("embed"));
+        advance(1ms);
+        serve();
+    }
+
+    std::vector<std::uint64_t> taken() {
+        std::vector<std::uint64_t> ids;
+        for (const auto& each : worker(0).take_calls()) {
+            ids.push_back(id_of(each));
+        }
+        return ids;
+    }
+    void reply(std::uint64_t id) {
+        worker(0).reply(id);
+        run_until_idle();
+    }
+};
+
+BOOST_AUTO_TEST_CASE(a_call_does_not_go_ahead_of_its_batch) {
+    using ids = std::vector<std::uint64_t>;
+    pipelining_pool pool;
+    pool.execute(request("short"));
+    pool.execute(request("embed"));
+    BOOST_TEST(pool.taken() == ids{3}, boost::test_tools::per_element());
+    pool.execute(request("embed"));
+    BOOST_TEST(pool.taken().empty());
+    pool.reply(3);
+    BOOST_TEST(pool.taken() == (ids{4, 5}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_without_callers_has_cancel_grace_though_a_call_was_given_back_late) {
+    pipelining_pool pool;
+    pool.warm_up();
+    std::vector<std::shared_ptr<manual_pool::outcome<reply>>> calls;
+    for (int i = 0; i < 5; ++i) {
+        calls.push_back(pool.execute(request("embed")));
+    }
+    pool.reply(pool.taken().back());
+    const auto ids = pool.taken(); // a batch runs, and one is ahead
+    BOOST_REQUIRE(ids.size() == 4u);
+    pool.reply(ids[0]);
+    pool.advance(10ms, 1ms);
+    BOOST_REQUIRE(pool.worker(0).take_controls("recall").size() == 2u);
+    pool.reply(ids[1]);
+    calls[3]->cancel.emit(asio::cancellation_type::terminal); // its recall comes too late
+    pool.run_until_idle();
+    pool.worker(0).give_back(ids[3]);
+    pool.run_until_idle();
+    pool.advance(3s);
+    BOOST_TEST(pool.worker(0).terminations == 1);
 }
 
 BOOST_AUTO_TEST_CASE(limits_that_are_none_break_the_protocol) {

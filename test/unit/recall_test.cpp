@@ -215,6 +215,26 @@ BOOST_AUTO_TEST_CASE(one_given_back_that_was_not_recalled_breaks_the_protocol) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(one_given_back_that_has_begun_breaks_the_protocol) {
+    const boost::json::object report{{"type", "progress"}, {"id", 3}, {"fraction", 0.5}, {"text", ""}};
+    const boost::json::object tool_call{
+        {"type", "tool_call"}, {"id", 3}, {"tool_call", 1}, {"name", "x"}, {"args", boost::json::object()}};
+    for (const auto& sign : {report, tool_call}) {
+        recalling_pool pool;
+        pool.execute(request("short"));
+        pool.execute(request("short"));
+        pool.advance(3ms, 1ms);
+        BOOST_TEST(pool.recalled() == ids{3}, boost::test_tools::per_element());
+        pool.worker(0).send_data(sign);
+        pool.run_until_idle();
+        BOOST_TEST(pool.counters().workers_lost == 0u);
+        pool.give_back(3);
+        pool.advance(2ms);
+        BOOST_TEST(pool.counters().workers_lost == 1u);
+        BOOST_TEST(pool.counters().recalled == 0u);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(an_answer_to_one_given_back_breaks_the_protocol) {
     recalling_pool pool;
     pool.execute(request("short"));

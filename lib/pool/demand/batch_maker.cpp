@@ -43,9 +43,7 @@ void batch_maker::answered(const call& answered_call, const worker& sender, time
         return;
     }
     past->answered();
-    bool is_over = true;
-    sender.calls().for_each_in_place(answered_call, [&](const call&) { is_over = false; });
-    if (is_over) {
+    if (answered_call.begun <= now && !sender.calls().has_in_place(answered_call)) {
         past->ran(now - answered_call.begun);
     }
 }

@@ -38,7 +38,8 @@ void call_answers::on_result(worker& sender, call& answered_call, result_message
     const call_ptr keep(&answered_call);
     auto given = sender.calls().reply_to(answered_call, answer, now);
     losses_.succeeded();
-    if (answered_call.stream == nullptr && answered_call.batch_size == 1 && !answered_call.is_recalled) {
+    if (answered_call.stream == nullptr && answered_call.batch_size == 1 && !answered_call.is_recalled &&
+        answered_call.begun <= now) {
         pace_.record(answered_call.req.command(), now - answered_call.begun);
     }
     open_.succeed(answered_call, now);
