@@ -29,7 +29,7 @@ namespace skep {
 /// Limits of a command's batches: see handler_registry::on_batch. The pool's configuration may change them.
 struct batch_options {
     std::size_t most = 32; ///< most calls of a batch, 1..65,536
-    duration wait{}; ///< longest wait of a free worker for more calls, 0..10 s; 0 = it takes those that wait
+    duration wait{};       ///< longest wait for more calls, 0..10 s; 0 = the worker takes the waiting calls
 };
 
 /// The calls of a batch, in the order of their arrival.

@@ -334,7 +334,7 @@ struct request_retried {
     int attempts = 0;     ///< workers that the call was sent to so far
 };
 
-/// A worker gave back a call that it had not begun, as it was at a longer one. The call will be sent again.
+/// A worker gave back a call before its begin, because a longer call was running. The call is sent again.
 struct request_recalled {
     static constexpr std::string_view name = "request.recalled";
     worker_id worker; ///< had the call

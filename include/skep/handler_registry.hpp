@@ -172,9 +172,8 @@ public:
     ///
     /// Callers make ordinary calls. The pool makes the batches, of calls that wait for a worker; a call that
     /// finds a free worker is a batch of one. A batch takes one place of the worker: see
-    /// worker_options::capacity. The calls are valid until the handler has ended. Calls whose deadline has
-    /// passed, or whose caller has left, before the batch begins are not among them; at least one call
-    /// is.
+    /// worker_options::capacity. The calls are valid until the handler has ended. The batch omits calls
+    /// that are late or abandoned before the batch begins, and has at least one call.
     ///
     /// Results: a range with a result for each call, in the order of the calls. Elements: any type that
     /// boost::json::value_from converts, or batch_result if single calls may fail. Attachments of a result:

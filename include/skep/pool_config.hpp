@@ -253,7 +253,8 @@ struct SKEP_API pool_config {
     /// up to 4 calls lie behind calls of commands that have taken less than a millisecond so far, and are
     /// recalled once a call takes longer; only at workers that give calls back. 0 = late binding: a call
     /// waits in the pool's queue until a worker is free. With another number, calls are not recalled: a call
-    /// may wait behind a long one while another worker becomes free.
+    /// may wait behind a long one while another worker becomes free. A batch is pipelined only if it is full
+    /// and its command takes less than 5 ms.
     std::optional<std::size_t> pipeline_depth;
 
     /// The thread that runs the pool's work. Pools of a pool_manager may have a thread each.

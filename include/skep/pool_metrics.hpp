@@ -47,7 +47,8 @@ struct pool_metrics {
     /// The first metrics_options::commands commands that a worker knew, with names of at most 128 bytes.
     std::map<std::string, call_metrics> commands;
     call_metrics others; ///< all other commands together
-    /// Likewise the first commands of which batches were sent.
+    /// The batches of the first metrics_options::commands batch commands, with names of at most 128 bytes.
+    /// Batches of other commands are not counted.
     std::map<std::string, batch_metrics> batches;
 
     /// Returns the sum of all commands.

@@ -106,8 +106,10 @@ public:
     /// the command in pool_config::commands, or else pool_config::queue.timeout.
     request& queue_timeout(duration limit) &;
 
-    /// Calls of a batch command share a batch only if their keys are equal: for inputs that fit together,
-    /// such as images of one size. The key stays in the host. Default: empty.
+    /// Sets the key of the call's batch: calls of a batch command share a batch only if their keys, and their
+    /// session or lease, are equal. For inputs that fit together, such as images of one size. At most 256
+    /// bytes: otherwise the call fails with invalid_request. The key stays in the host. No effect on other
+    /// commands. Default: empty.
     request& batch_key(std::string key) &;
 
     /// Declares that running the call twice does no harm. If true, the call may be sent again after its

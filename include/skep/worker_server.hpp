@@ -63,8 +63,8 @@ private:
 /// separate thread answers pings, sets worker_call::cancelled(), and ends the process at once if the host
 /// dies, even while a handler blocks.
 ///
-/// Errors: an exception of a handler fails only its call; the worker continues. A result beyond the limits of
-/// the host fails only its call (skep.ResultTooLarge, skep.UnserializableResult).
+/// Errors: an exception of a handler fails only its call, or the calls of its batch; the worker continues. A
+/// result beyond the limits of the host fails only its call (skep.ResultTooLarge, skep.UnserializableResult).
 ///
 /// Thread safety: none; run() is the last function that is called.
 class SKEP_API worker_server : public handler_registry<worker_server> {

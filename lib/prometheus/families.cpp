@@ -126,9 +126,9 @@ void show_places(exposition& out, const pool_status& status) {
     }
     for (const auto& [slot, place] : places) {
         const labels where{{"pool", status.name}, {"slot", std::to_string(slot)}};
-        out.gauge("skep_worker_load", "Calls that the workers of a slot have.", where,
+        out.gauge("skep_worker_load", "Places of a slot's workers that calls and batches take.", where,
                   static_cast<double>(place.first));
-        out.gauge("skep_worker_capacity", "Calls that the workers of a slot can run at a time.", where,
+        out.gauge("skep_worker_capacity", "Places of a slot's workers, for a call or a batch each.", where,
                   static_cast<double>(place.second));
     }
 }
@@ -187,7 +187,8 @@ void show_counters(exposition& out, const pool_status& status) {
           counters.retried);
     count("skep_retries_denied_total", "Calls that were not, as the retry budget was spent.",
           counters.retries_denied);
-    count("skep_calls_recalled_total", "Calls that a worker gave back, as it was at a longer one.",
+    count("skep_calls_recalled_total",
+          "Calls that a worker gave back before their begin, because a longer call was running.",
           counters.recalled);
     count("skep_late_answers_total", "Answers that nobody waited for any more.", counters.late_answers);
     count("skep_workers_started_total", "Workers that became ready.", counters.workers_started);

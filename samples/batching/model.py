@@ -13,7 +13,7 @@ first, second = random.standard_normal((2, WIDTH, WIDTH), dtype="f4") / 32
 
 @worker.command(batch=32)
 def embed(calls):
-    """Takes one attachment per call. One product of matrices serves all calls."""
+    """Takes one attachment per call. Two products of matrices serve all calls."""
     rows = numpy.stack([numpy.frombuffer(call.attachments[0], "f4") for call in calls])
     return list(numpy.maximum(rows @ first, 0) @ second)
 

@@ -24,6 +24,8 @@ class Text:
         self.state = numpy.zeros(WIDTH, dtype="f4")
         self.token = call.args["prompt"]
         self.left = call.args["tokens"]
+        if not 0 <= self.token < VOCABULARY or self.left < 1:
+            raise skep.Error("bad_text", f"prompt is 0 to {VOCABULARY - 1}, tokens is 1 or more")
 
 
 def advance(texts):
@@ -42,9 +44,12 @@ def write(engine):
     texts = {}
     for step in engine:
         for call in step.new:
-            texts[call] = Text(call)
+            try:
+                texts[call] = Text(call)
+            except Exception as error:  # of this call alone
+                engine.fail(call, error)
         for call in step.gone:
-            del texts[call]
+            texts.pop(call, None)
         growing = [text for call, text in texts.items() if call not in step.stalled]
         if not growing:
             continue

@@ -48,7 +48,7 @@ public:
         }
     }
 
-    /// What the short calls took in microseconds, from when they were due.
+    /// Times of the short calls in microseconds, from their due time.
     std::vector<double>& samples() noexcept { return samples_; }
 
 private:

@@ -34,7 +34,7 @@ def read_memory(mebibytes):
 
 @worker.command
 def work(microseconds):
-    """Computes for so long. What is long waits instead: there are fewer processors than workers."""
+    """Computes for a short time, sleeps for a long time: there are fewer processors than workers."""
     span = microseconds / 1e6
     if span > 1e-3:
         time.sleep(span)

@@ -12,9 +12,14 @@ from skep._wire.messages import Answers
 from skep._wire.protocol import DEFAULT_LIMITS
 
 COMMANDS = """
-import threading, time
+import sys, threading, time
 
 worker = skep.Worker(thread_safe=SAFE)
+
+def print_line(*values):
+    "In one write: several threads print."
+    sys.stdout.write(" ".join(map(str, values)) + chr(10))
+    sys.stdout.flush()
 
 @worker.command(batch=8)
 def double(calls):
@@ -87,15 +92,15 @@ def runs_so_far():
 @worker.command(batch=8)
 def wait(calls):
     try:
-        print("begun", len(calls), flush=True)
+        print_line("begun", len(calls))
         rounds = 0
         while True: rounds += 1
     finally:
-        print("ended", [call.cancelled() for call in calls], flush=True)
+        print_line("ended", [call.cancelled() for call in calls])
 
 @worker.command(batch=8)
 def until_cancelled(calls):
-    print("begun", len(calls), flush=True)
+    print_line("begun", len(calls))
     while not calls[0].cancelled(): time.sleep(0.001)
     return [call.cancelled() for call in calls]
 
@@ -651,7 +656,8 @@ class Registration(unittest.TestCase):
     def test_options(self):
         command = self.worker.command
         for options, text in (
-            ({"batch": 0}, "batch is a number of calls, 1 or more, not 0"),
+            ({"batch": 65537}, "batch is a number of calls, 1 to 65536, not 65537"),
+            ({"batch": 0}, "batch is a number of calls, 1 to 65536, not 0"),
             ({"batch": True}, "not True"),
             ({"batch": 2.0}, "not 2.0"),
             ({"batch": 2, "wait_ms": -1}, "wait_ms is a number of milliseconds, 0 to 10000, not -1"),

@@ -435,10 +435,10 @@ class Registration(unittest.TestCase):
         self.worker = skep.Worker()
 
     def test_options(self):
-        for slots in (0, -1, True, 1.5, "4"):
+        for slots in (0, -1, 65537, True, 1.5, "4"):
             with self.assertRaises(ValueError) as raised:
                 self.worker.engine(slots=slots)
-            self.assertIn("slots is a number of calls, 1 or more", str(raised.exception))
+            self.assertIn("slots is a number of calls, 1 to 65536", str(raised.exception))
 
     def test_functions(self):
         def none(): pass

@@ -27,6 +27,7 @@ from ._wire.errors import ProtocolError
 from .local_call import call_batch_locally, call_locally
 
 _LAST_RECORDS_TIMEOUT = 0.5  # seconds
+_MAX_CALLS = 65536  # of a batch or an engine, as the host accepts
 _MAX_WAIT_MS = 10_000
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -137,9 +138,10 @@ class Worker:
         Args:
             target: the function, or the name of the command.
             name: the name of the command; by default the name of the function.
-            batch: limit of the calls that the function serves together, 1 or more. None: one call, by its arguments.
-            wait_ms: how long the pool may wait for more calls before it begins a batch, 0 to 10000. With 0 a batch has
-                the calls that wait when the worker comes free.
+            batch: limit of the calls that the function serves together, 1 to 65536. The pool's configuration may set
+                another limit, even a higher one. None: one call, by its arguments.
+            wait_ms: limit in milliseconds of the wait for more calls, 0 to 10000. With 0 a batch has the calls that
+                wait when the worker comes free. The pool's configuration may set another limit.
             batch_errors: "split" runs the function again with the halves of a batch for which it has raised an
                 exception, so that a bad call fails alone; "all" does not.
         Returns:
@@ -168,17 +170,17 @@ class Worker:
 
         Args:
             target: the name of the command; by default the name of the function.
-            slots: how many calls the function serves at once, 1 or more.
+            slots: how many calls the worker serves at once, 1 to 65536, whatever the pool's `capacity` is.
             name: the same as `target`.
         Returns:
             A decorator.
         Raises:
-            TypeError: the function does not take one argument, or is async or a generator.
+            TypeError: the function does not take one argument, has no name, or is async or a generator.
             ValueError: `slots` is out of its range, there is an engine already, or the name is taken or begins with
                 "skep.".
         """
-        if type(slots) is not int or slots < 1:
-            raise ValueError(f"slots is a number of calls, 1 or more, not {slots!r}")
+        if type(slots) is not int or not 1 <= slots <= _MAX_CALLS:
+            raise ValueError(f"slots is a number of calls, 1 to {_MAX_CALLS}, not {slots!r}")
         engine = self._work().engine
         if engine is not None:
             raise ValueError(f"there is already an engine '{engine.name}'")
@@ -281,7 +283,7 @@ class Worker:
         Args:
             command: the name of the command.
             calls: the arguments of each call; 1 to as many calls as a batch of the command has.
-            attachments: the binary data of each call, in the order of the calls.
+            attachments: the binary data of each call, in the order of the calls. Calls without an entry have none.
         Returns:
             A result for each call. For a call that fails, the exception: the one that the function has put in its
             place or has raised for all calls, or skep.UnserializableResult and the like.
@@ -406,8 +408,8 @@ def _command_maker(
         if (wait_ms, batch_errors) != (0, "all"):
             raise ValueError("wait_ms and batch_errors are options of batches: say how many calls by batch=")
         return Command
-    if type(batch) is not int or batch < 1:
-        raise ValueError(f"batch is a number of calls, 1 or more, not {batch!r}")
+    if type(batch) is not int or not 1 <= batch <= _MAX_CALLS:
+        raise ValueError(f"batch is a number of calls, 1 to {_MAX_CALLS}, not {batch!r}")
     if type(wait_ms) not in (int, float) or not 0 <= wait_ms <= _MAX_WAIT_MS:
         raise ValueError(f"wait_ms is a number of milliseconds, 0 to {_MAX_WAIT_MS}, not {wait_ms!r}")
     if batch_errors not in ("all", "split"):

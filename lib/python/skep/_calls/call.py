@@ -92,7 +92,7 @@ class Call:
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     def cancelled(self) -> bool:
-        """Returns true if the caller has cancelled the call. For other threads, because they are not interrupted."""
+        """Returns true if the caller has cancelled the call. For other threads, and for functions of batches and engines."""
         return self.window.is_cancelled(self.id)
 
 
@@ -251,8 +251,8 @@ def call_host(name: str, timeout: Optional[float] = None, /, **args: Any) -> Any
         TimeoutError: no answer in time.
         ValueError: the arguments cannot be sent or are too large, or `timeout` is not positive.
         skep.Cancelled: the call is cancelled.
-        RuntimeError: called outside of a call, after its end, in a forked child, or on an event loop that the SDK runs
-            (use call_host_async() there).
+        RuntimeError: called outside of a call, in a batch or an engine, after the end of the call, in a forked child, or on
+            an event loop that the SDK runs (use call_host_async() there).
 
     Thread safety: for the thread that runs the command, and for threads that work for it.
     """
@@ -281,7 +281,7 @@ def progress(fraction: float, text: str = "") -> None:
     Raises:
         ValueError: `fraction` is NaN.
         TypeError: `fraction` is not a number, or `text` is not a str.
-        RuntimeError: called outside of a call.
+        RuntimeError: called outside of a call, or in a batch or an engine.
     """
     fraction = float(fraction)
     if fraction != fraction:

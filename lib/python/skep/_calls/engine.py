@@ -348,8 +348,8 @@ class Engine:
 
         A chunk without credit waits: then the call is in the next step's `stalled`. If more than 1000 chunks wait, the
         call fails with skep.ResultTooLarge. A value that cannot be sent fails the call, too. Both calls are in the next
-        step's `gone`. A call without a stream collects the values as its result. No effect on a call that is finished
-        or gone.
+        step's `gone`. A call without a stream collects up to 10,000 values as its result. No effect on a call that is
+        finished or gone.
 
         Args:
             call: a call of a step.
@@ -363,7 +363,7 @@ class Engine:
         Args:
             call: a call of a step.
             result: converted like the result of a command; ignored for a call without a stream, whose result is the
-                list of its chunks.
+                list of its chunks. If it cannot be sent, the caller gets the error.
         """
         self._calls.finish(call, result)
 
@@ -372,6 +372,6 @@ class Engine:
 
         Args:
             call: a call of a step.
-            error: such as a skep.Error.
+            error: an exception, such as a skep.Error.
         """
         self._calls.fail(call, error)
