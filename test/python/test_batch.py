@@ -12,14 +12,12 @@ from skep._wire.messages import Answers
 from skep._wire.protocol import DEFAULT_LIMITS
 
 COMMANDS = """
-import sys, threading, time
+import threading, time
 
 worker = skep.Worker(thread_safe=SAFE)
 
-def print_line(*values):
-    "In one write: several threads print."
-    sys.stdout.write(" ".join(map(str, values)) + chr(10))
-    sys.stdout.flush()
+# In one write: several threads print. No def: some workers make all of them async.
+print_line = lambda *values: print(" ".join(map(str, values)) + chr(10), end="", flush=True)
 
 @worker.command(batch=8)
 def double(calls):
