@@ -440,6 +440,22 @@ class Registration(unittest.TestCase):
                 self.worker.engine(slots=slots)
             self.assertIn("slots is a number of calls, 1 to 65536", str(raised.exception))
 
+    def test_two_decorators_before_the_first_function(self):
+        first, second = self.worker.engine("first", slots=2), self.worker.engine("second", slots=2)
+        first(lambda engine: None)
+        with self.assertRaisesRegex(ValueError, "there is already an engine 'first'"):
+            second(lambda engine: None)
+
+    def test_an_error_is_an_exception(self):
+        @self.worker.engine(slots=2)
+        def count(engine):
+            for step in engine:
+                for call in step.new:
+                    engine.fail(call, "five")
+
+        with self.assertRaisesRegex(TypeError, "the error of a call is an exception, not str"):
+            self.worker.call("count")
+
     def test_functions(self):
         def none(): pass
         async def is_async(engine): pass

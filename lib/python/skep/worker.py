@@ -181,17 +181,21 @@ class Worker:
         """
         if type(slots) is not int or not 1 <= slots <= _MAX_CALLS:
             raise ValueError(f"slots is a number of calls, 1 to {_MAX_CALLS}, not {slots!r}")
-        engine = self._work().engine
-        if engine is not None:
-            raise ValueError(f"there is already an engine '{engine.name}'")
+        self._check_no_engine()
         command_name = name if target is None else target
         make = functools.partial(EngineCommand, slots=slots)
 
         def register(function: EngineFunction) -> EngineFunction:
+            self._check_no_engine()  # again: both decorators may be made before either is applied
             self._register(function, command_name, make)
             return function
 
         return register
+
+    def _check_no_engine(self) -> None:
+        engine = self._work().engine
+        if engine is not None:
+            raise ValueError(f"there is already an engine '{engine.name}'")
 
     def health_check(self, function: Hook) -> Hook:
         """Registers the function that the pool calls from time to time while the worker is idle. At most one.

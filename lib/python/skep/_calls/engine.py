@@ -373,5 +373,9 @@ class Engine:
         Args:
             call: a call of a step.
             error: an exception, such as a skep.Error.
+        Raises:
+            TypeError: `error` is not an exception.
         """
+        if not isinstance(error, BaseException):
+            raise TypeError(f"the error of a call is an exception, not {type(error).__name__}")
         self._calls.fail(call, error)
