@@ -171,7 +171,7 @@ public:
     ///     });
     ///
     /// Callers make ordinary calls. The pool makes the batches, of calls that wait for a worker; a call that
-    /// finds a free worker is a batch of one. A batch takes one place of the worker: see
+    /// finds a free worker usually is a batch of one. A batch takes one place of the worker: see
     /// worker_options::capacity. The calls are valid until the handler has ended. The batch omits calls
     /// that are late or abandoned before the batch begins, and has at least one call.
     ///

@@ -147,11 +147,8 @@ public:
 
     /// The worker has answered a call, and may have begun others.
     void begin_next(time_point now) noexcept {
-        const auto begin = [now](call& each) { each.begun = std::min(each.begun, now); };
-        if (recalled_ > 0) {
-            for_each(begun(), begin);
-        } else if (is_full() && last_begun().begun > now) {
-            for_each_in_place(last_begun(), begin);
+        if (recalled_ > 0 || (is_full() && last_begun().begun > now)) {
+            for_each_just_begun([now](call& each) { each.begun = std::min(each.begun, now); });
         }
     }
 

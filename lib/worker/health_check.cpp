@@ -221,10 +221,10 @@ void health_check::answered(time_point now) noexcept {
     monitor_.answered(now);
 }
 
-void health_check::failed_call(const call& failed_call, const error_message& error, time_point now) {
+void health_check::failed_call(const call& subject, const error_message& error, time_point now) {
     const auto& failing = core_.config.health_check.failing_errors;
     const bool counts = std::find(failing.begin(), failing.end(), error.type) != failing.end();
-    if (begun_ && counts && std::exchange(failed_place_, failed_call.place_id) != failed_call.place_id) {
+    if (begun_ && counts && std::exchange(failed_place_, subject.place_id) != subject.place_id) {
         report("a call ended with " + visible(error.type));
         monitor_.probe_at(now); // callers wait for the verdict
     }

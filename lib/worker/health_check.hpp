@@ -54,7 +54,7 @@ public:
 
     // Record the results of the worker's calls.
     void answered(time_point now) noexcept;
-    void failed_call(const call& failed_call, const error_message& error, time_point now);
+    void failed_call(const call& subject, const error_message& error, time_point now);
 
     /// Returns true while a routine probe is in flight.
     bool is_at_probe() const noexcept { return begun_probes_ != ended_probes_ && is_well(); }

@@ -192,8 +192,8 @@ def pipelined(with_):
 
 
 def mixed(with_):
-    """Four Python workers that are busy for 60 % of the time. Calls come at random; 2 % take 20 ms, the others 50 us, which
-    is what they are measured by: a short call must not wait behind a long one while another worker is free."""
+    """Four Python workers that are busy for 60 % of the time. Calls come at random: 2 % take 20 ms, the others 50 us. The
+    figures are those of the short calls, which must not wait behind a long one while another worker is free."""
     load = ("workers=4", "percent=60", with_.span(6))
     depths = {"by default": (), "pipeline_depth 0": ("pipeline=0",), "pipeline_depth 1": ("pipeline=1",)}
     sides = {name: with_.skep("mixed", *PYTHON_WORKER, *load, *depth) for name, depth in depths.items()}

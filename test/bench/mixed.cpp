@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Short calls beside a few long ones of the same command, which come at random: what a short call waits.
+// Short calls beside a few long ones of the same command, at random times: the wait of the short ones.
 
 #include "load.hpp"
 #include "modes.hpp"
@@ -10,7 +10,6 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include <algorithm>
 #include <random>
 
 namespace skep::bench {

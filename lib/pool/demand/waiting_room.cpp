@@ -101,18 +101,18 @@ claim* waiting_room::next_for(const worker& place) {
 
 claim* waiting_room::next_behind_held(const worker& place) {
     const auto may_go = [&](claim& each) {
-        return may_overtake(each) && placement::has_room(place, each) && !batches_.is_held(each, place);
+        return !batches_.is_gathering() && may_overtake(each) && placement::has_room(place, each) &&
+               !batches_.is_held(each, place);
     };
-    auto* const bound = batches_.is_gathering() ? nullptr : queue_.first_bound_to(place.id().slot);
+    auto* const bound = queue_.first_bound_to(place.id().slot);
     if (bound != nullptr && may_go(*bound)) {
         return bound;
     }
     auto patience = most_passed_over;
     claim* next = nullptr;
     queue_.find_unbound([&](claim& each) {
-        const bool is_over = batches_.is_gathering();
-        next = !is_over && may_go(each) ? &each : nullptr;
-        return is_over || next != nullptr || --patience == 0;
+        next = may_go(each) ? &each : nullptr;
+        return next != nullptr || --patience == 0;
     });
     return next;
 }
