@@ -159,6 +159,7 @@ def check_work(page, service):
     click(page, "suspend")
     check(page.wait_until(f"/done/.test({SAID})", 10) and service.readiness() == 503, "a pool is suspended")
     click(page, "resume")
+    page.wait_until(f"/resume.*done/i.test({SAID})", 10)  # the tiles may not have shown the suspension yet
     check(page.wait_until("document.querySelectorAll('[data-state=suspended]').length == 0", 10)
           and service.readiness() == 200, "and resumed")
     click(page, "restart")
