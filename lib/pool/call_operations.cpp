@@ -120,7 +120,7 @@ void open_stream(const core_ptr& core, completion<reply_stream>&& caller, reques
     const auto make = [&] {
         stream = make_stream(*core, std::move(new_request));
         tie_to(*stream, std::move(lease));
-        opened = stream_reader::open(core, stream);
+        opened = stream_reader::stream_of(std::make_shared<pool_stream_reader>(core, stream));
     };
     if (is_refused(caller, *core, make)) {
         return;

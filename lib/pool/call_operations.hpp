@@ -4,7 +4,7 @@
 #pragma once
 
 #include "pool/operation.hpp"
-#include "pool/stream_reader.hpp"
+#include "pool/pool_stream_reader.hpp"
 #include <skep/call_operation.hpp>
 
 namespace skep {
