@@ -1,0 +1,353 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "policy/link_state.hpp"
+
+#include "policy/patient_deadline.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr duration request_interval = 100ms; ///< of requests for a link, syncs and probes
+constexpr duration question_interval = 20ms; ///< of requests for lost bytes, at least
+constexpr duration longest_question_interval = 200ms;
+constexpr duration longest_patience = 1s;  ///< without acknowledgements, before a probe
+constexpr duration return_interval = 10ms; ///< of answers to such requests
+constexpr duration acknowledgement_delay = 10ms;
+constexpr duration longest_gap = 1s;        ///< between two reports of one absence
+constexpr std::size_t longest_detail = 200; ///< bytes of the peer's reason
+
+} // namespace
+
+link_state::link_state(link_role role, const link_limits& limits, std::uint32_t window, std::string greeting,
+                       time_point now)
+    : limits_(limits),
+      role_(role),
+      greeting_(std::move(greeting)),
+      phase_(role == link_role::client ? phase::opening : phase::open),
+      own_window_(window),
+      is_bus_up_(role == link_role::node),
+      heard_(now) {}
+
+void link_state::set_busy(bool is_busy, time_point now) noexcept {
+    if (is_busy != is_busy_) {
+        is_busy_ = is_busy;
+        changed_ = now;
+    }
+}
+
+// Sending
+
+void link_state::emit(link_kind kind, time_point now, messages& out, std::string_view body) {
+    out.push_back({kind, own_load_, own_window_, output_.cursor(), expected_, body});
+    last_emitted_ = now;
+    owed_ = 0;
+    acknowledgement_due_ = time_point::max();
+}
+
+void link_state::emit_data(std::size_t most, time_point now, messages& out) {
+    if (output_.in_flight() == 0) {
+        last_progress_ = now;
+    }
+    const auto position = output_.cursor();
+    const auto taken_again = output_.taken_again();
+    const auto bytes = output_.take(most);
+    emit(link_kind::data, now, out, bytes);
+    out.back().position = position;
+    if (!stopwatch_ && output_.taken_again() == taken_again) {
+        stopwatch_ = stopwatch{output_.cursor(), now};
+    }
+}
+
+/// Sends as much as the peer's window allows. Waits for room rather than send a small part.
+void link_state::flush(time_point now, messages& out) {
+    const auto segment = std::min<std::size_t>(limits_.segment, std::max<std::size_t>(peer_window_ / 4, 1));
+    while (may_send() && output_.to_send() > 0) {
+        const auto in_flight = output_.in_flight();
+        const auto room = peer_window_ - std::min<std::size_t>(in_flight, peer_window_);
+        if (room < std::min(output_.to_send(), segment)) {
+            return; // an acknowledgement follows
+        }
+        emit_data(std::min(room, segment), now, out);
+    }
+}
+
+bool link_state::may_send() const noexcept {
+    return is_open() && is_bus_up_ && is_synced_;
+}
+
+/// Asks the peer for an answer: for a link, or after a cut for its position in the stream.
+void link_state::request(time_point now, messages& out) {
+    if (is_opening()) {
+        const bool is_first = next_request_ == time_point();
+        stopwatch_ = is_first ? std::optional(stopwatch{0, now}) : std::nullopt;
+        emit(link_kind::open, now, out, greeting_);
+    } else {
+        emit(link_kind::sync, now, out);
+    }
+    next_request_ = now + request_interval;
+}
+
+/// Asks for lost bytes, unless they may be on their way.
+void link_state::ask_again(time_point now, messages& out) {
+    if (now >= next_question_) {
+        emit(link_kind::sync, now, out);
+        next_question_ = now + std::clamp(round_trip_, question_interval, longest_question_interval);
+    }
+}
+
+/// Sends a beat: the peer acknowledges it, and notices bytes that were lost before.
+void link_state::probe(time_point now, messages& out) {
+    emit(link_kind::beat, now, out);
+    last_probe_ = now;
+}
+
+void link_state::close(std::string reason, time_point now, messages& out) {
+    if (phase_ != phase::ended) {
+        end(link_end_cause::closed, reason);
+        emit(link_kind::close, now, out, end_->detail);
+    }
+}
+
+void link_state::end(link_end_cause cause, std::string_view detail) {
+    phase_ = phase::ended;
+    end_ = link_end{cause, std::string(detail.substr(0, longest_detail))};
+}
+
+// The bus
+
+void link_state::on_bus(bool is_up, time_point now, messages& out) {
+    is_bus_up_ = is_up;
+    if (is_up && phase_ != phase::ended) {
+        begin_again(now, out);
+    }
+}
+
+/// The peer may have sent messages that were lost, or that wait to be received.
+void link_state::begin_again(time_point now, messages& out) {
+    heard_ = now;
+    missing_.reset();
+    is_synced_ = is_opening();
+    request(now, out);
+}
+
+/// A peer that reconnects to the bus is missing for a moment. Ends the link if the peer stays missing.
+void link_state::on_no_receiver(time_point now) {
+    if (phase_ == phase::ended) {
+        return;
+    }
+    if (!missing_ || now - missing_->last > longest_gap) {
+        missing_ = absence{now, now};
+    }
+    missing_->last = now;
+    if (missing_->last - missing_->first >= limits_.without_receiver) {
+        end(link_end_cause::no_receiver, "no receiver");
+    } else if (is_open() && is_synced_) {
+        is_synced_ = false;
+        next_request_ = now + request_interval;
+    }
+}
+
+// Receiving
+
+link_input link_state::receive(const link_message& message, time_point now, messages& out) {
+    if (phase_ == phase::ended) {
+        return {};
+    }
+    if (const auto problem = find_violation(message); !problem.empty()) {
+        close(std::string(problem), now, out);
+        end_->cause = link_end_cause::violation;
+        return {};
+    }
+    switch (message.kind) {
+    case link_kind::close: end(link_end_cause::peer_closed, message.body); return {};
+    case link_kind::refuse: end(link_end_cause::refused, message.body); return {};
+    case link_kind::accept: return on_accept(message, now, out);
+    default: return is_opening() ? link_input() : on_message(message, now, out); // the accept was lost
+    }
+}
+
+/// Returns the rule that the message breaks, or an empty text.
+std::string_view link_state::find_violation(const link_message& message) const noexcept {
+    const bool is_answer = message.kind == link_kind::accept || message.kind == link_kind::refuse;
+    if (role_ == link_role::client ? message.kind == link_kind::open : is_answer) {
+        return "only a client opens a link, and only a node accepts or refuses it";
+    }
+    if (message.kind == link_kind::refuse && is_open()) {
+        return "an accepted link cannot be refused";
+    }
+    const bool is_last = message.kind == link_kind::refuse || message.kind == link_kind::close;
+    if (!is_last && message.window < limits_.least_window) {
+        return "the window is too small";
+    }
+    if (message.expected > output_.end()) {
+        return "bytes are acknowledged that were not sent";
+    }
+    return {};
+}
+
+link_input link_state::on_accept(const link_message& message, time_point now, messages& out) {
+    const bool is_first = is_opening();
+    hear(message, now);
+    if (!is_first) {
+        return {}; // the answer to a repeated request
+    }
+    phase_ = phase::open;
+    flush(now, out);
+    return {true, message.body};
+}
+
+link_input link_state::on_message(const link_message& message, time_point now, messages& out) {
+    hear(message, now);
+    std::string_view bytes;
+    switch (message.kind) {
+    case link_kind::open: emit(link_kind::accept, now, out, greeting_); break;
+    case link_kind::data: bytes = take_new(message, now, out); break;
+    case link_kind::beat: owe_acknowledgement(0, now, out); break;
+    case link_kind::sync: on_sync(now, out); break;
+    case link_kind::sync_ack: on_sync_ack(); break;
+    default: break;
+    }
+    if (message.position > expected_) {
+        ++counts_.gaps;
+        ask_again(now, out);
+    }
+    flush(now, out);
+    return {false, bytes};
+}
+
+/// Takes the facts in every message of the peer.
+void link_state::hear(const link_message& message, time_point now) noexcept {
+    heard_ = now;
+    missing_.reset();
+    peer_load_ = message.load;
+    peer_window_ = message.window;
+    if (message.expected > output_.acknowledged()) {
+        output_.acknowledge(message.expected);
+        last_progress_ = now;
+    }
+    if (stopwatch_ && message.expected >= stopwatch_->position) {
+        measure(now - stopwatch_->began);
+        stopwatch_.reset();
+    }
+}
+
+void link_state::measure(duration sample) noexcept {
+    round_trip_ += round_trip_ == duration::zero() ? sample : (sample - round_trip_) / 8;
+}
+
+/// Returns the bytes of the message that have not arrived before, if they are the next.
+std::string_view link_state::take_new(const link_message& message, time_point now, messages& out) {
+    if (message.position > expected_) {
+        return {};
+    }
+    const auto known = expected_ - message.position;
+    if (known >= message.body.size()) {
+        ++counts_.duplicates;
+        owe_acknowledgement(0, now, out);
+        return {};
+    }
+    const auto bytes = message.body.substr(static_cast<std::size_t>(known));
+    expected_ += bytes.size();
+    owe_acknowledgement(bytes.size(), now, out);
+    return bytes;
+}
+
+/// The acknowledgement goes with the next message, or soon by itself.
+void link_state::owe_acknowledgement(std::size_t bytes, time_point now, messages& out) {
+    owed_ += bytes;
+    acknowledgement_due_ = std::min(acknowledgement_due_, now + acknowledgement_delay);
+    if (owed_ >= own_window_ / 4) {
+        emit(link_kind::ack, now, out);
+    }
+}
+
+/// The peer lacks the bytes from its position on. A question that follows another at once is ignored: the
+/// bytes are on their way.
+void link_state::on_sync(time_point now, messages& out) {
+    if (!is_synced_ || now >= next_return_) {
+        next_return_ = now + return_interval;
+        is_synced_ = true;
+        go_back();
+        emit(link_kind::sync_ack, now, out);
+    }
+}
+
+void link_state::on_sync_ack() noexcept {
+    if (!is_synced_) {
+        is_synced_ = true;
+        ++counts_.resumes;
+        go_back();
+    }
+}
+
+void link_state::go_back() noexcept {
+    output_.go_back();
+    stopwatch_.reset();
+}
+
+// Time
+
+/// Returns the time that the peer has to acknowledge bytes before it is asked.
+duration link_state::patience() const noexcept {
+    return std::clamp<duration>(4 * round_trip_, request_interval, longest_patience);
+}
+
+/// Returns the time after which the peer's silence is unusual.
+time_point link_state::quiet_since() const noexcept {
+    const auto slack = limits_.beat / 2; // for the way, and for a peer that learns later of a change
+    const auto expected_by = std::max(heard_ + beat_interval(), changed_ + limits_.beat) + slack;
+    return std::min(expected_by,
+                    silence_due() - limits_.silence / 4); // a peer is probed before it is given up
+}
+
+bool link_state::is_suspect(time_point now) const noexcept {
+    return !is_synced_ || missing_ || now >= quiet_since();
+}
+
+time_point link_state::beat_due() const noexcept {
+    return std::max(last_emitted_ + beat_interval(), changed_ + (is_busy_ ? limits_.beat : 0ns));
+}
+
+time_point link_state::probe_due() const noexcept {
+    const auto unacknowledged =
+        output_.in_flight() > 0 ? std::max(last_progress_, last_probe_) + patience() : time_point::max();
+    return std::min(unacknowledged, std::max(quiet_since(), last_probe_ + request_interval));
+}
+
+time_point link_state::next_tick() const noexcept {
+    if (phase_ == phase::ended || !is_bus_up_) {
+        return time_point::max();
+    }
+    if (is_opening() || !is_synced_) {
+        return std::min(silence_due(), next_request_);
+    }
+    return std::min({silence_due(), acknowledgement_due_, beat_due(), probe_due()});
+}
+
+void link_state::tick(time_point now, messages& out) {
+    const auto due = next_tick();
+    if (now < due) {
+        return;
+    }
+    if (now - due > long_stall) { // the host stood still
+        begin_again(now, out);
+    } else if (now >= silence_due()) {
+        close("silence", now, out);
+        end_->cause = link_end_cause::silence;
+    } else if (is_opening() || !is_synced_) {
+        request(now, out);
+    } else if (now >= probe_due() || now >= beat_due()) {
+        probe(now, out);
+    } else {
+        emit(link_kind::ack, now, out);
+    }
+}
+
+} // namespace skep
