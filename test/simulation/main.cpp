@@ -2,7 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 // skep_simulation [--seeds N] [--from S] [--for SECONDS] [--jobs J] [--list FILE] [--faults] [--all]
-// [--trace]
+// [--links] [--trace]
 
 #include "simulation/simulation.hpp"
 
@@ -53,7 +53,7 @@ struct progress {
 
 [[noreturn]] void usage() {
     std::fputs("usage: skep_simulation [--seeds N] [--from S] [--for SECONDS] [--jobs J] [--list FILE] "
-               "[--faults] [--all] [--trace]\n",
+               "[--faults] [--links] [--all] [--trace]\n",
                stderr);
     std::exit(2);
 }
@@ -68,6 +68,10 @@ options parse(int count, char** arguments) {
         }
         if (name == "--faults") {
             with_allocation_faults = true;
+            continue;
+        }
+        if (name == "--links") {
+            with_links = true;
             continue;
         }
         if (name == "--all") {
@@ -110,11 +114,15 @@ std::vector<std::uint64_t> read_list(const std::string& path) {
     return seeds;
 }
 
+result live(std::uint64_t seed, bool tracing) {
+    return with_links ? simulate_link(seed, tracing) : simulate(seed, tracing);
+}
+
 /// Lives through one world. False if it broke a promise.
 bool run_seed(std::uint64_t seed, progress& mine) {
     mine.seed = seed;
     watch();
-    const auto outcome = simulate(seed, false);
+    const auto outcome = live(seed, false);
     mine.steps = mine.steps + outcome.steps;
     mine.done = mine.done + 1;
     if (outcome.violation) {
@@ -146,12 +154,14 @@ bool run_seed(std::uint64_t seed, progress& mine) {
 void show_trace(const char* program, std::uint64_t seed) {
     const auto text = std::to_string(seed);
     std::printf("---- trace of seed %s; again: %s --from %s --trace%s\n", text.c_str(), program, text.c_str(),
-                with_allocation_faults ? " --faults" : "");
+                with_allocation_faults ? " --faults"
+                : with_links           ? " --links"
+                                       : "");
     std::fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
-        const char* const faults = with_allocation_faults ? "--faults" : nullptr;
-        execl("/proc/self/exe", program, "--from", text.c_str(), "--trace", faults, nullptr);
+        const char* const kind = with_allocation_faults ? "--faults" : with_links ? "--links" : nullptr;
+        execl("/proc/self/exe", program, "--from", text.c_str(), "--trace", kind, nullptr);
         _exit(127);
     }
     waitpid(child, nullptr, 0);
@@ -163,7 +173,7 @@ int main(int count, char** arguments) {
     const auto chosen = parse(count, arguments);
     if (chosen.trace) {
         watch();
-        const auto outcome = simulate(chosen.from, true);
+        const auto outcome = live(chosen.from, true);
         std::printf("seed %lu: %s\n", static_cast<unsigned long>(chosen.from),
                     outcome.violation ? outcome.violation->c_str() : "all promises kept");
         std::fflush(stdout);

@@ -17,8 +17,14 @@ struct result {
 /// Whether allocations fail in some of the worlds.
 inline bool with_allocation_faults = false;
 
+/// Whether the worlds are links between a client and a node.
+inline bool with_links = false;
+
 /// Lives through the world of one seed. The same seed, the same world. After a violation the process is only
 /// good for telling of it.
 result simulate(std::uint64_t seed, bool tracing);
+
+/// Likewise, for a link.
+result simulate_link(std::uint64_t seed, bool tracing);
 
 } // namespace skep::simulation
