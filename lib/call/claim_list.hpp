@@ -8,6 +8,7 @@
 #include <boost/intrusive/list.hpp>
 
 #include <cstddef>
+#include <iterator>
 
 namespace skep {
 
@@ -50,6 +51,12 @@ public:
             }
         }
         return nullptr;
+    }
+
+    /// Returns the claim behind `listed_claim`, or null.
+    Claim* next_of(Claim& listed_claim) noexcept {
+        const auto next = std::next(list_.iterator_to(listed_claim));
+        return next == list_.end() ? nullptr : &static_cast<Claim&>(*next);
     }
 
     Claim& front() noexcept { return static_cast<Claim&>(list_.front()); }

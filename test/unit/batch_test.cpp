@@ -348,6 +348,25 @@ BOOST_AUTO_TEST_CASE(calls_of_a_session_go_together_only_in_their_order) {
     BOOST_TEST(pool.take_batch().size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(calls_that_waited_before_the_worker_of_their_session_was_known_come_first) {
+    batching_pool pool;
+    const auto in_session = [](const char* command, int number) {
+        return request(command, {{"number", number}}).session("s").affinity(affinity_mode::strict_queue);
+    };
+    pool.execute(request("other"));
+    pool.execute(in_session("first", 1));
+    pool.execute(in_session("embed", 2));
+    pool.execute(in_session("embed", 3));
+    BOOST_TEST(pool.serve() == "other");
+    pool.execute(in_session("embed", 4)); // for this worker only
+    BOOST_TEST(pool.serve() == "first");
+    std::vector<std::int64_t> numbers;
+    for (const auto& each : pool.worker(0).take_calls()) {
+        numbers.push_back(each.at("args").at("number").as_int64());
+    }
+    BOOST_TEST(numbers == std::vector<std::int64_t>({2, 3, 4}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(calls_of_a_lease_go_together) {
     batching_pool pool;
     const auto held = pool.checkout();

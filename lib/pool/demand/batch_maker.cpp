@@ -163,9 +163,10 @@ void batch_maker::for_each_companion(const call& first, const worker& place, Act
         return is_done || (other != &first && keeps_order(first, other));
     };
     if (first.has_session()) {
-        queue_.find_bound_to(place.id().slot, visit);
+        queue_.find_for(place.id().slot, visit);
+    } else {
+        queue_.find_unbound(visit);
     }
-    queue_.find_unbound(visit);
 }
 
 /// The pool serves its workers at that time.

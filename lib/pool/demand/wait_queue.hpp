@@ -42,11 +42,23 @@ public:
     /// Returns the next claim for a place in `slot`, bound or unbound, or null.
     claim* next_for(std::uint32_t slot) noexcept;
 
-    // Return the first claim, in the order of arrival, for which `is_wanted` is true, or null. `is_wanted`
-    // must not change the queue.
+    // Return the first claim, in the order of arrival, for which `is_wanted` is true, or null: of the claims
+    // for a place in `slot`, bound or unbound, or of the unbound claims. `is_wanted` must not change the
+    // queue.
     template <class Predicate>
-    claim* find_bound_to(std::uint32_t slot, Predicate&& is_wanted) {
-        return slot < by_slot_.size() ? by_slot_[slot].find(is_wanted) : nullptr;
+    claim* find_for(std::uint32_t slot, Predicate&& is_wanted) {
+        auto* bound = first_bound_to(slot);
+        auto* unbound = common_.empty() ? nullptr : &common_.front();
+        while (bound != nullptr || unbound != nullptr) {
+            const bool is_bound_next =
+                unbound == nullptr || (bound != nullptr && bound->order < unbound->order);
+            auto*& next = is_bound_next ? bound : unbound;
+            if (is_wanted(*next)) {
+                return next;
+            }
+            next = (is_bound_next ? by_slot_[slot] : common_).next_of(*next);
+        }
+        return nullptr;
     }
     template <class Predicate>
     claim* find_unbound(Predicate&& is_wanted) {
