@@ -91,6 +91,7 @@ struct call_record {
     bool was_denied = false;                 ///< a retry, as the budget was spent
     std::vector<visit> visits;               ///< without those that ended with its return
     const sim_worker* returned_by = nullptr; ///< the last worker that gave it back before it was begun
+    std::optional<time_point> returned;      ///< when it did
     boost::asio::cancellation_signal cancel;
 
     bool is_open() const noexcept { return begun && !completed; }

@@ -1,17 +1,19 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// skep_simulation [--seeds N] [--from S] [--for SECONDS] [--jobs J] [--list FILE] [--faults] [--all]
-// [--links] [--trace]
+// skep_simulation [--seeds N] [--from S] [--for SECONDS] [--jobs J] [--list FILE] [--faults] [--batches]
+// [--recalls] [--links] [--all] [--trace]
 
 #include "simulation/simulation.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <string>
@@ -34,6 +36,17 @@ void watch() {
     setitimer(ITIMER_VIRTUAL, &limit, nullptr);
 }
 
+/// An option that decides in which worlds the seeds are tried.
+struct world_kind {
+    const char* option;
+    bool* flag;
+};
+
+constexpr world_kind world_kinds[] = {{"--faults", &with_allocation_faults},
+                                      {"--batches", &with_batches},
+                                      {"--recalls", &with_recalls},
+                                      {"--links", &with_links}};
+
 struct options {
     std::uint64_t from = 1;
     std::uint64_t seeds = 1000;
@@ -53,7 +66,7 @@ struct progress {
 
 [[noreturn]] void usage() {
     std::fputs("usage: skep_simulation [--seeds N] [--from S] [--for SECONDS] [--jobs J] [--list FILE] "
-               "[--faults] [--links] [--all] [--trace]\n",
+               "[--faults] [--batches] [--recalls] [--links] [--all] [--trace]\n",
                stderr);
     std::exit(2);
 }
@@ -66,12 +79,10 @@ options parse(int count, char** arguments) {
             result.trace = true;
             continue;
         }
-        if (name == "--faults") {
-            with_allocation_faults = true;
-            continue;
-        }
-        if (name == "--links") {
-            with_links = true;
+        const auto* const kind = std::find_if(std::begin(world_kinds), std::end(world_kinds),
+                                              [&](const auto& each) { return name == each.option; });
+        if (kind != std::end(world_kinds)) {
+            *kind->flag = true;
             continue;
         }
         if (name == "--all") {
@@ -153,15 +164,15 @@ bool run_seed(std::uint64_t seed, progress& mine) {
 /// In a process of its own, as a failing seed may bring it down.
 void show_trace(const char* program, std::uint64_t seed) {
     const auto text = std::to_string(seed);
-    std::printf("---- trace of seed %s; again: %s --from %s --trace%s\n", text.c_str(), program, text.c_str(),
-                with_allocation_faults ? " --faults"
-                : with_links           ? " --links"
-                                       : "");
+    const auto* const kind = std::find_if(std::begin(world_kinds), std::end(world_kinds),
+                                          [](const auto& each) { return *each.flag; });
+    const char* const option = kind == std::end(world_kinds) ? nullptr : kind->option;
+    std::printf("---- trace of seed %s; again: %s --from %s --trace %s\n", text.c_str(), program,
+                text.c_str(), option == nullptr ? "" : option);
     std::fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
-        const char* const kind = with_allocation_faults ? "--faults" : with_links ? "--links" : nullptr;
-        execl("/proc/self/exe", program, "--from", text.c_str(), "--trace", kind, nullptr);
+        execl("/proc/self/exe", program, "--from", text.c_str(), "--trace", option, nullptr);
         _exit(127);
     }
     waitpid(child, nullptr, 0);

@@ -226,6 +226,7 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
         !is_companion) {
         newest_sent_ = call.is_bound() ? newest_sent_ : std::max(newest_sent_, call.submitted);
         check_checkouts_before(call, to);
+        check_given_back_before(call, to);
     }
     check_retry(call);
     check_session(call, to);
@@ -245,6 +246,23 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
     return &call;
 }
 
+/// A call that was given back goes to a free worker before newer calls.
+void oracle::check_given_back_before(const call_record& call, const sim_worker& to) {
+    const bool may_go_anywhere = !call.is_bound() && call.lease == nullptr && call.outer == nullptr;
+    if (!may_go_anywhere || to.load() > to.capacity() || out_of_memory()) {
+        return;
+    }
+    for (const auto number : open_) {
+        const auto& other = calls_[number - 1];
+        const bool waits = other.is_open() && other.visits.empty() && !other.cancelled && !other.is_bound() &&
+                           other.lease == nullptr && other.outer == nullptr;
+        if (waits && other.returned && *other.returned < world_.now() && other.submitted < call.submitted &&
+            most_in_batch(other.command) == 1) {
+            wrong(about(other) + " was given back, and waits behind " + about(call));
+        }
+    }
+}
+
 /// The calls of a batch follow each other, and belong together.
 void oracle::check_batch(const call_record& call, const visit& fresh) {
     const auto& at = *fresh.at;
@@ -262,10 +280,7 @@ void oracle::check_batch(const call_record& call, const visit& fresh) {
     if (fresh.batch_size > most_in_batch(call.command)) {
         wrong(about(call) + " is in too large a batch");
     }
-    const bool is_suspect = std::any_of(call.visits.begin(), call.visits.end(), [](const visit& each) {
-        return each.batch_size > 1 && was_surely_crash(each) && each.at->capacity() == 1;
-    });
-    if (is_suspect && fresh.batch_size > 1 && config_.pipeline_depth == 0 && !out_of_memory()) {
+    if (fresh.batch_size > 1 && was_surely_in_crashed_batch(call) && !out_of_memory()) {
         wrong(about(call) + " is in a batch again, though a worker has crashed with such a batch");
     }
 }
@@ -275,6 +290,20 @@ bool oracle::was_surely_crash(const visit& stay) {
     const auto& at = *stay.at;
     return stay.begun && !stay.answered && at.exited_by_itself && at.is_crash() && !at.terminated &&
            !at.killed;
+}
+
+/// A worker has crashed with several calls of one batch, and with no other call.
+bool oracle::was_surely_in_crashed_batch(const call_record& call) {
+    return std::any_of(call.visits.begin(), call.visits.end(), [](const visit& stay) {
+        std::size_t lost = 0;
+        std::size_t lost_in_batch = 0;
+        for (const auto& [other, index] : stay.at->calls()) {
+            const auto& beside = other->visits[index];
+            lost += beside.delivered ? 0 : 1;
+            lost_in_batch += !beside.delivered && beside.begun && beside.place == stay.place ? 1 : 0;
+        }
+        return was_surely_crash(stay) && lost > 1 && lost == lost_in_batch;
+    });
 }
 
 std::size_t oracle::most_in_batch(const std::string& command) const {
@@ -388,6 +417,7 @@ void oracle::on_returned(sim_worker& from, call_record& call, std::size_t visit_
         from.forget(call, visit_index);
         call.visits.pop_back();
         call.returned_by = &from;
+        call.returned = world_.now();
     } else {
         call.visits[visit_index].delivered = world_.now();
         call.visits[visit_index].returned = true;

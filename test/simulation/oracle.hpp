@@ -258,8 +258,10 @@ private:
     void check_in_vain(const sim_worker& fresh);
     void check_drained(const sim_worker& which);
     void check_retry(const call_record& call);
+    void check_given_back_before(const call_record& call, const sim_worker& to);
     void check_batch(const call_record& call, const visit& fresh);
     static bool was_surely_crash(const visit& stay);
+    static bool was_surely_in_crashed_batch(const call_record& call);
     std::size_t most_in_batch(const std::string& command) const;
     void check_failure(const pool_status& status);
     void check_scaling(const pool_status& status);

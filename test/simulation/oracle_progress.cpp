@@ -91,10 +91,10 @@ void oracle::check_order(const pool_status& status) {
         return each->has_had_backlog() ||
                (is_deaf && each->is_held_by_pool()); // what it is sent, nobody sees
     });
-    if (may_be_unseen || status.phase != pool_phase::running || config_.retry.backoff.front() > 0s ||
-        out_of_memory()) {
+    if (may_be_unseen || status.phase != pool_phase::running || out_of_memory()) {
         return;
     }
+    const bool are_delayed = config_.retry.backoff.front() > 0s;
     if (open_checkouts() > 0) {
         return; // which may have been lost with a worker too
     }
@@ -105,7 +105,8 @@ void oracle::check_order(const pool_status& status) {
         if (!each.is_open()) {
             continue;
         }
-        if (each.visits.size() == 1 && !each.visits.back().at->is_held_by_pool()) {
+        const bool is_delayed = are_delayed && !was_surely_in_crashed_batch(each);
+        if (each.visits.size() == 1 && !each.visits.back().at->is_held_by_pool() && !is_delayed) {
             lost = &each;
         }
         const bool was_sent = !each.visits.empty() || each.returned_by != nullptr || may_be_at_lost(each);

@@ -83,7 +83,7 @@ void oracle::check_open_call(const call_record& call) {
         call.returned_by == nullptr) {
         wrong(about(call) + " still waits for a worker, though its queue timeout has passed");
     }
-    const bool may_be_held = most_in_batch(call.command) > 1 && weather_.batch_wait > 0s;
+    const bool may_be_held = most_in_batch("work") > 1 && weather_.batch_wait > 0s; // or be behind one
     if (!is_seen && call.submitted < newest_sent_ && !may_be_at_lost(call) && !call.is_bound() &&
         call.returned_by == nullptr && !may_be_held) {
         wrong(about(call) + " still waits for a worker, though one that was made later was sent to one");

@@ -3,6 +3,8 @@
 
 #include "simulation/scenario.hpp"
 
+#include "simulation/simulation.hpp"
+
 #include <algorithm>
 #include <memory>
 
@@ -196,14 +198,16 @@ scenario draw_scenario(dice& chance) {
     drawn.end = chance.pick({ending::shutdown, ending::shutdown, ending::shutdown_and_destruction,
                              ending::shutdown_and_destruction, ending::destruction,
                              chance.chance(0.2) ? ending::end_of_context : ending::destruction});
-    if (chance.chance(0.03)) {
+    if (chance.chance(0.03) && !with_batches && !with_recalls) {
         make_steady(drawn, chance);
     }
     auto aside = chance; // so that the other worlds stay as they were
-    if (drawn.config.pipeline_depth == 0 && aside.chance(0.5)) {
+    const bool is_automatic = drawn.config.pipeline_depth == 0 && aside.chance(0.5);
+    if (is_automatic || with_recalls) {
         make_automatic(drawn, aside);
     }
-    if (!drawn.steady && aside.chance(0.35)) {
+    const bool has_batches = !drawn.steady && aside.chance(0.35);
+    if (has_batches || with_batches) {
         drawn.weather.batch_most = aside.pick<std::size_t>({2, 3, 8});
         drawn.weather.batch_wait = aside.pick<duration>({0ms, 0ms, 3ms, 50ms});
     }

@@ -321,6 +321,11 @@ void sim_worker::recall(std::uint64_t id) {
         return;
     }
     which->over = true;
+    if (plan_.what == flaw::crashes_at_call && world_.chance.chance(0.3)) { // before its answer leaves
+        const auto longest = world_.chance.chance(0.5) ? weather_.longest_call : duration(300ms);
+        later(world_.chance.between(0us, longest), [this] { exit(plan_.dies_as, true); });
+        return;
+    }
     send(control_line_, said::recalled, R"({"type":"recalled","id":)" + std::to_string(id) + "}", {}, which);
 }
 

@@ -20,6 +20,10 @@ inline bool with_allocation_faults = false;
 /// Whether the worlds are links between a client and a node.
 inline bool with_links = false;
 
+/// Whether all pools have batches, or send calls ahead to workers that give them back.
+inline bool with_batches = false;
+inline bool with_recalls = false;
+
 /// Lives through the world of one seed. The same seed, the same world. After a violation the process is only
 /// good for telling of it.
 result simulate(std::uint64_t seed, bool tracing);
