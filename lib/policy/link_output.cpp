@@ -15,19 +15,16 @@ std::uint64_t link_output::add(std::string frame) {
     return ++last_frame_;
 }
 
-bool link_output::withdraw(std::uint64_t number) noexcept {
+bool link_output::withdraw(std::uint64_t number) {
     const auto found = std::lower_bound(
         frames_.begin(), frames_.end(), number,
         [](const waiting_frame& each, std::uint64_t searched) { return each.number < searched; });
-    if (found == frames_.end() || found->number != number || found->bytes.empty() ||
-        (found == frames_.begin() && cut_ > 0)) {
+    const bool has_begun = found == frames_.begin() && cut_ > 0;
+    if (found == frames_.end() || found->number != number || has_begun) {
         return false;
     }
     waiting_bytes_ -= found->bytes.size();
-    std::string().swap(found->bytes);
-    while (!frames_.empty() && frames_.front().bytes.empty()) {
-        frames_.pop_front();
-    }
+    frames_.erase(found);
     return true;
 }
 
@@ -54,28 +51,21 @@ std::string link_output::cut(std::size_t most) {
     while (waiting_bytes_ > 0 && bytes.size() < most) {
         auto& front = frames_.front().bytes;
         const auto count = std::min(front.size() - cut_, most - bytes.size());
-        const bool is_whole = count == front.size();
-        if (is_whole && bytes.empty()) {
+        const bool is_last = cut_ + count == front.size();
+        if (count == front.size() && bytes.empty()) {
             bytes = std::move(front);
         } else {
             bytes.append(front, cut_, count);
         }
         cut_ += count;
         waiting_bytes_ -= count;
-        if (is_whole || cut_ == front.size()) {
-            drop_front_frame();
+        if (is_last) {
+            last_left_ = frames_.front().number;
+            frames_.pop_front();
+            cut_ = 0;
         }
     }
     return bytes;
-}
-
-/// Drops the first frame, which has left, and the withdrawn frames behind it.
-void link_output::drop_front_frame() noexcept {
-    last_left_ = frames_.front().number;
-    cut_ = 0;
-    do {
-        frames_.pop_front();
-    } while (!frames_.empty() && frames_.front().bytes.empty());
 }
 
 void link_output::acknowledge(std::uint64_t position) noexcept {
@@ -84,6 +74,19 @@ void link_output::acknowledge(std::uint64_t position) noexcept {
     while (!chunks_.empty() && chunks_.front().end() <= acknowledged_) {
         chunks_.pop_front();
     }
+}
+
+void link_output::go_back(std::size_t segment) {
+    std::deque<chunk> joined;
+    for (auto& each : chunks_) {
+        if (joined.empty() || joined.back().bytes.size() + each.bytes.size() > segment) {
+            joined.push_back(std::move(each));
+        } else {
+            joined.back().bytes += each.bytes;
+        }
+    }
+    chunks_ = std::move(joined);
+    cursor_ = acknowledged_;
 }
 
 } // namespace skep

@@ -15,11 +15,12 @@ namespace skep {
 /// stream is sent from a cursor on. After a loss, the cursor goes back to the first unacknowledged byte.
 class link_output {
 public:
-    /// Appends a frame. Returns its number: 1, 2, ...
+    /// Appends a frame. Returns its number: 1, 2, ... Precondition: `frame` is not empty.
     std::uint64_t add(std::string frame);
 
     /// Drops the frame `number`. Returns false if a part of the frame has left, or if the frame is unknown.
-    bool withdraw(std::uint64_t number) noexcept;
+    /// Complexity: linear in the frames that wait.
+    bool withdraw(std::uint64_t number);
 
     /// Returns true if the last byte of frame `number` has left. Precondition: the frame is not withdrawn.
     bool has_left(std::uint64_t number) const noexcept { return number <= last_left_; }
@@ -38,7 +39,9 @@ public:
     std::size_t to_send() const noexcept { return static_cast<std::size_t>(end_ - cursor_) + waiting_bytes_; }
 
     /// Returns the number of bytes that the stream holds in memory.
-    std::size_t size() const noexcept { return static_cast<std::size_t>(end_ - begin()) + waiting_bytes_; }
+    std::size_t size() const noexcept {
+        return static_cast<std::size_t>(end_ - begin()) + cut_ + waiting_bytes_;
+    }
 
     /// Moves the cursor over the next bytes, at most `most`, and returns them. They stay valid until they are
     /// acknowledged. Precondition: to_send() and `most` are positive.
@@ -50,8 +53,9 @@ public:
     /// Drops the bytes before `position`. Precondition: they have all been sent.
     void acknowledge(std::uint64_t position) noexcept;
 
-    /// Moves the cursor back to the first unacknowledged byte.
-    void go_back() noexcept { cursor_ = acknowledged_; }
+    /// Moves the cursor back to the first unacknowledged byte. Joins small parts, so that each take() returns
+    /// up to `segment` bytes.
+    void go_back(std::size_t segment);
 
 private:
     struct chunk {
@@ -62,12 +66,11 @@ private:
     };
     struct waiting_frame {
         std::uint64_t number;
-        std::string bytes; ///< empty: withdrawn
+        std::string bytes;
     };
 
     std::uint64_t begin() const noexcept { return chunks_.empty() ? end_ : chunks_.front().begin; }
     std::string cut(std::size_t most);
-    void drop_front_frame() noexcept;
 
     std::deque<chunk> chunks_;         ///< sent, from acknowledged_ to end_
     std::deque<waiting_frame> frames_; ///< not sent, or not entirely

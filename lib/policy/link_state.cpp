@@ -3,6 +3,7 @@
 
 #include "policy/link_state.hpp"
 
+#include "core/visible_text.hpp"
 #include "policy/patient_deadline.hpp"
 
 #include <algorithm>
@@ -14,13 +15,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr duration request_interval = 100ms; ///< of requests for a link, syncs and probes
-constexpr duration question_interval = 20ms; ///< of requests for lost bytes, at least
-constexpr duration longest_question_interval = 200ms;
-constexpr duration longest_patience = 1s;  ///< without acknowledgements, before a probe
-constexpr duration return_interval = 10ms; ///< of answers to such requests
+constexpr duration request_interval = 100ms;   ///< of requests for a link, syncs and probes
+constexpr duration longest_patience = 1s;      ///< without acknowledgements, before a probe
+constexpr duration longest_question_wait = 2s; ///< between two requests for lost bytes
+constexpr duration return_interval = 10ms;     ///< of answers to such requests, at least
+constexpr duration longest_return_interval = 200ms;
+constexpr duration accept_interval = 10ms;
 constexpr duration acknowledgement_delay = 10ms;
 constexpr duration longest_gap = 1s;        ///< between two reports of one absence
+constexpr duration least_time = 2s;         ///< for the peer to be heard after a cut
 constexpr std::size_t longest_detail = 200; ///< bytes of the peer's reason
 
 } // namespace
@@ -30,7 +33,6 @@ link_state::link_state(link_role role, const link_limits& limits, std::uint32_t 
     : limits_(limits),
       role_(role),
       greeting_(std::move(greeting)),
-      phase_(role == link_role::client ? phase::opening : phase::open),
       own_window_(window),
       is_bus_up_(role == link_role::node),
       heard_(now) {}
@@ -52,7 +54,7 @@ void link_state::emit(link_kind kind, time_point now, messages& out, std::string
 }
 
 void link_state::emit_data(std::size_t most, time_point now, messages& out) {
-    if (output_.in_flight() == 0) {
+    if (!has_unacknowledged()) {
         last_progress_ = now;
     }
     const auto position = output_.cursor();
@@ -67,15 +69,17 @@ void link_state::emit_data(std::size_t most, time_point now, messages& out) {
 
 /// Sends as much as the peer's window allows. Waits for room rather than send a small part.
 void link_state::flush(time_point now, messages& out) {
-    const auto segment = std::min<std::size_t>(limits_.segment, std::max<std::size_t>(peer_window_ / 4, 1));
     while (may_send() && output_.to_send() > 0) {
-        const auto in_flight = output_.in_flight();
-        const auto room = peer_window_ - std::min<std::size_t>(in_flight, peer_window_);
-        if (room < std::min(output_.to_send(), segment)) {
+        const auto room = peer_window_ - std::min<std::size_t>(output_.in_flight(), peer_window_);
+        if (room < std::min(output_.to_send(), segment())) {
             return; // an acknowledgement follows
         }
-        emit_data(std::min(room, segment), now, out);
+        emit_data(std::min(room, segment()), now, out);
     }
+}
+
+std::size_t link_state::segment() const noexcept {
+    return std::min<std::size_t>(limits_.segment, std::max<std::size_t>(peer_window_ / 4, 1));
 }
 
 bool link_state::may_send() const noexcept {
@@ -94,11 +98,16 @@ void link_state::request(time_point now, messages& out) {
     next_request_ = now + request_interval;
 }
 
-/// Asks for lost bytes, unless they may be on their way.
-void link_state::ask_again(time_point now, messages& out) {
-    if (now >= next_question_) {
+/// Asks for lost bytes, unless an answer is on its way. Data that follows the loss arrives in front of the
+/// answer, and every further question would have the bytes sent once more. A beat comes when the peer has
+/// nothing else to send.
+void link_state::ask_again(link_kind news, time_point now, messages& out) {
+    const auto wait = news == link_kind::data ? question_wait_ : patience();
+    if (!is_asking_ || now >= asked_ + wait) {
         emit(link_kind::sync, now, out);
-        next_question_ = now + std::clamp(round_trip_, question_interval, longest_question_interval);
+        question_wait_ = std::min(std::max(2 * question_wait_, patience()), longest_question_wait);
+        asked_ = now;
+        is_asking_ = true;
     }
 }
 
@@ -117,12 +126,19 @@ void link_state::close(std::string reason, time_point now, messages& out) {
 
 void link_state::end(link_end_cause cause, std::string_view detail) {
     phase_ = phase::ended;
-    end_ = link_end{cause, std::string(detail.substr(0, longest_detail))};
+    end_ = link_end{cause, visible(detail.substr(0, longest_detail))};
 }
 
 // The bus
 
 void link_state::on_bus(bool is_up, time_point now, messages& out) {
+    if (!is_up && is_bus_up_) {
+        down_since_ = now;
+    }
+    if (is_up && down_since_) {
+        heard_ += now - *down_since_; // the outage is not the peer's silence
+        down_since_.reset();
+    }
     is_bus_up_ = is_up;
     if (is_up && phase_ != phase::ended) {
         begin_again(now, out);
@@ -131,14 +147,31 @@ void link_state::on_bus(bool is_up, time_point now, messages& out) {
 
 /// The peer may have sent messages that were lost, or that wait to be received.
 void link_state::begin_again(time_point now, messages& out) {
-    heard_ = now;
+    grant_time(now);
     missing_.reset();
-    is_synced_ = is_opening();
-    request(now, out);
+    if (is_open()) {
+        lose_touch();
+    }
+    if (role_ == link_role::client || is_open()) {
+        request(now, out);
+    }
+}
+
+/// Gives the peer some time before it is given up.
+void link_state::grant_time(time_point now) noexcept {
+    const auto least = now - limits_.silence + std::min(limits_.silence, least_time);
+    heard_ = std::max(heard_, least);
+    last_progress_ = std::max(last_progress_, least);
+}
+
+/// From now on the peer is asked for its position before bytes are sent.
+void link_state::lose_touch() noexcept {
+    is_synced_ = false;
+    stopwatch_.reset();
 }
 
 /// A peer that reconnects to the bus is missing for a moment. Ends the link if the peer stays missing.
-void link_state::on_no_receiver(time_point now) {
+void link_state::on_no_receiver(time_point now, messages& out) {
     if (phase_ == phase::ended) {
         return;
     }
@@ -147,9 +180,10 @@ void link_state::on_no_receiver(time_point now) {
     }
     missing_->last = now;
     if (missing_->last - missing_->first >= limits_.without_receiver) {
-        end(link_end_cause::no_receiver, "no receiver");
+        close("no receiver", now, out);
+        end_->cause = link_end_cause::no_receiver;
     } else if (is_open() && is_synced_) {
-        is_synced_ = false;
+        lose_touch();
         next_request_ = now + request_interval;
     }
 }
@@ -168,8 +202,7 @@ link_input link_state::receive(const link_message& message, time_point now, mess
     switch (message.kind) {
     case link_kind::close: end(link_end_cause::peer_closed, message.body); return {};
     case link_kind::refuse: end(link_end_cause::refused, message.body); return {};
-    case link_kind::accept: return on_accept(message, now, out);
-    default: return is_opening() ? link_input() : on_message(message, now, out); // the accept was lost
+    default: return is_opening() ? on_opening(message, now, out) : on_message(message, now, out);
     }
 }
 
@@ -183,7 +216,11 @@ std::string_view link_state::find_violation(const link_message& message) const n
         return "an accepted link cannot be refused";
     }
     const bool is_last = message.kind == link_kind::refuse || message.kind == link_kind::close;
-    if (!is_last && message.window < limits_.least_window) {
+    const bool is_heeded = is_open() || message.kind == link_kind::open || message.kind == link_kind::accept;
+    if (is_last || !is_heeded) {
+        return {}; // its numbers are not used
+    }
+    if (message.window < limits_.least_window) {
         return "the window is too small";
     }
     if (message.expected > output_.end()) {
@@ -192,42 +229,59 @@ std::string_view link_state::find_violation(const link_message& message) const n
     return {};
 }
 
-link_input link_state::on_accept(const link_message& message, time_point now, messages& out) {
-    const bool is_first = is_opening();
-    hear(message, now);
-    if (!is_first) {
-        return {}; // the answer to a repeated request
+/// Heeds the request for a link, or the consent. Other messages come too early, and follow again.
+link_input link_state::on_opening(const link_message& message, time_point now, messages& out) {
+    if (message.kind == link_kind::open) {
+        phase_ = phase::open;
+        hear(message, now);
+        accept(now, out);
+        return {};
+    }
+    if (message.kind != link_kind::accept) {
+        return {};
     }
     phase_ = phase::open;
+    hear(message, now);
     flush(now, out);
     return {true, message.body};
+}
+
+/// A request may come several times.
+void link_state::accept(time_point now, messages& out) {
+    if (now >= next_accept_) {
+        next_accept_ = now + accept_interval;
+        emit(link_kind::accept, now, out, greeting_);
+    }
 }
 
 link_input link_state::on_message(const link_message& message, time_point now, messages& out) {
     hear(message, now);
     std::string_view bytes;
     switch (message.kind) {
-    case link_kind::open: emit(link_kind::accept, now, out, greeting_); break;
+    case link_kind::open: accept(now, out); break;
     case link_kind::data: bytes = take_new(message, now, out); break;
     case link_kind::beat: owe_acknowledgement(0, now, out); break;
     case link_kind::sync: on_sync(now, out); break;
-    case link_kind::sync_ack: on_sync_ack(); break;
+    case link_kind::sync_ack: on_sync_ack(now); break;
     default: break;
     }
     if (message.position > expected_) {
         ++counts_.gaps;
-        ask_again(now, out);
+        ask_again(message.kind, now, out);
     }
     flush(now, out);
     return {false, bytes};
 }
 
-/// Takes the facts in every message of the peer.
+/// Takes the facts in every message of the peer. The facts of a message that comes late may be outdated.
 void link_state::hear(const link_message& message, time_point now) noexcept {
     heard_ = now;
     missing_.reset();
+    if (message.expected < output_.acknowledged()) {
+        return;
+    }
     peer_load_ = message.load;
-    peer_window_ = message.window;
+    peer_window_ = std::min(message.window, limits_.most_window);
     if (message.expected > output_.acknowledged()) {
         output_.acknowledge(message.expected);
         last_progress_ = now;
@@ -255,6 +309,8 @@ std::string_view link_state::take_new(const link_message& message, time_point no
     }
     const auto bytes = message.body.substr(static_cast<std::size_t>(known));
     expected_ += bytes.size();
+    is_asking_ = false;
+    question_wait_ = {};
     owe_acknowledgement(bytes.size(), now, out);
     return bytes;
 }
@@ -272,24 +328,26 @@ void link_state::owe_acknowledgement(std::size_t bytes, time_point now, messages
 /// bytes are on their way.
 void link_state::on_sync(time_point now, messages& out) {
     if (!is_synced_ || now >= next_return_) {
-        next_return_ = now + return_interval;
         is_synced_ = true;
-        go_back();
+        go_back(now);
         emit(link_kind::sync_ack, now, out);
     }
 }
 
-void link_state::on_sync_ack() noexcept {
+/// The stream follows from the expected position on.
+void link_state::on_sync_ack(time_point now) {
+    is_asking_ = false;
     if (!is_synced_) {
         is_synced_ = true;
         ++counts_.resumes;
-        go_back();
+        go_back(now);
     }
 }
 
-void link_state::go_back() noexcept {
-    output_.go_back();
+void link_state::go_back(time_point now) {
+    output_.go_back(segment());
     stopwatch_.reset();
+    next_return_ = now + std::clamp(round_trip_, return_interval, longest_return_interval);
 }
 
 // Time
@@ -308,7 +366,9 @@ time_point link_state::quiet_since() const noexcept {
 }
 
 bool link_state::is_suspect(time_point now) const noexcept {
-    return !is_synced_ || missing_ || now >= quiet_since();
+    const bool is_stuck =
+        has_unacknowledged() && now - last_progress_ > std::max(longest_patience, 2 * patience());
+    return !is_bus_up_ || !is_synced_ || missing_ || is_stuck || now >= quiet_since();
 }
 
 time_point link_state::beat_due() const noexcept {
@@ -317,7 +377,7 @@ time_point link_state::beat_due() const noexcept {
 
 time_point link_state::probe_due() const noexcept {
     const auto unacknowledged =
-        output_.in_flight() > 0 ? std::max(last_progress_, last_probe_) + patience() : time_point::max();
+        has_unacknowledged() ? std::max(last_progress_, last_probe_) + patience() : time_point::max();
     return std::min(unacknowledged, std::max(quiet_since(), last_probe_ + request_interval));
 }
 
@@ -325,10 +385,13 @@ time_point link_state::next_tick() const noexcept {
     if (phase_ == phase::ended || !is_bus_up_) {
         return time_point::max();
     }
-    if (is_opening() || !is_synced_) {
-        return std::min(silence_due(), next_request_);
+    if (is_opening()) {
+        return role_ == link_role::client ? std::min(silence_due(), next_request_) : silence_due();
     }
-    return std::min({silence_due(), acknowledgement_due_, beat_due(), probe_due()});
+    if (!is_synced_) {
+        return std::min({silence_due(), acknowledgement_due_, next_request_});
+    }
+    return std::min({silence_due(), no_progress_due(), acknowledgement_due_, beat_due(), probe_due()});
 }
 
 void link_state::tick(time_point now, messages& out) {
@@ -341,9 +404,12 @@ void link_state::tick(time_point now, messages& out) {
     } else if (now >= silence_due()) {
         close("silence", now, out);
         end_->cause = link_end_cause::silence;
-    } else if (is_opening() || !is_synced_) {
+    } else if (is_synced_ && now >= no_progress_due()) {
+        close("no progress", now, out);
+        end_->cause = link_end_cause::no_progress;
+    } else if ((is_opening() || !is_synced_) && now >= next_request_) {
         request(now, out);
-    } else if (now >= probe_due() || now >= beat_due()) {
+    } else if (is_synced_ && (now >= probe_due() || now >= beat_due())) {
         probe(now, out);
     } else {
         emit(link_kind::ack, now, out);

@@ -7,6 +7,7 @@
 #include "policy/link_output.hpp"
 #include <skep/time.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -20,9 +21,10 @@ namespace skep {
 struct link_limits {
     std::size_t segment = 256 << 10;                     ///< largest body of a data message
     std::uint32_t least_window = 64 << 10;               ///< smallest window that the peer may grant
+    std::uint32_t most_window = 64 << 20;                ///< a larger window counts as this
     duration beat = std::chrono::seconds(1);             ///< between messages while calls are in flight
     duration idle_beat = std::chrono::seconds(3);        ///< between messages of an idle link
-    duration silence = std::chrono::seconds(6);          ///< ends a link whose peer sends nothing
+    duration silence = std::chrono::seconds(6);          ///< ends a link whose peer sends or takes nothing
     duration without_receiver = std::chrono::seconds(2); ///< ends a link whose peer the bus cannot find
 };
 
@@ -34,12 +36,13 @@ enum class link_end_cause {
     refused,     ///< by the node
     no_receiver, ///< the bus has found no receiver for link_limits::without_receiver
     silence,     ///< the peer was silent for link_limits::silence
+    no_progress, ///< the peer has acknowledged nothing for link_limits::silence
     violation,   ///< the peer broke the protocol
 };
 
 struct link_end {
     link_end_cause cause;
-    std::string detail;
+    std::string detail; ///< visible text
 };
 
 /// The effect of a received message.
@@ -51,14 +54,20 @@ struct link_input {
 /// One end of a link between a client and a node: an ordered, complete and flow-controlled stream of bytes in
 /// both directions, over a bus that may lose, repeat and delay messages, or be cut. The link outlives a cut.
 /// Every function appends the messages that are due to `out`; a body refers to memory of the link until the
-/// next function is called.
+/// next function is called. The window limits the bytes on the way, not the bytes that the receiver keeps:
+/// received bytes are acknowledged at once.
 class link_state {
 public:
     using messages = std::vector<link_message>;
 
+    link_state(const link_state&) = delete;
+    link_state& operator=(const link_state&) = delete;
+
     /// Constructs an end. `greeting`: the body of the client's request, or of the node's consent.
     /// A client begins with on_bus(), and asks the node for a link until the node answers. A node begins with
     /// the client's request: see receive().
+    /// Preconditions: the durations of `limits` are positive and finite; `window` is at least the peer's
+    /// least_window.
     link_state(link_role role, const link_limits& limits, std::uint32_t window, std::string greeting,
                time_point now);
 
@@ -71,7 +80,7 @@ public:
     // Facts in every message of this end.
     void set_load(const link_load& own) noexcept { own_load_ = own; }
     void set_window(std::uint32_t window) noexcept { own_window_ = window; }
-    void set_segment(std::size_t bytes) noexcept { limits_.segment = bytes; }
+    void set_segment(std::size_t bytes) noexcept { limits_.segment = std::max<std::size_t>(bytes, 1); }
 
     /// Sets whether calls are in flight.
     void set_busy(bool is_busy, time_point now) noexcept;
@@ -83,8 +92,9 @@ public:
 
     // Reports of the bus: it is connected or not; it has found no receiver for a message of this end.
     void on_bus(bool is_up, time_point now, messages& out);
-    void on_no_receiver(time_point now);
+    void on_no_receiver(time_point now, messages& out);
 
+    /// Takes a message of the peer. The result refers to the body of `message`.
     link_input receive(const link_message& message, time_point now, messages& out);
 
     /// Returns the time at which tick() is due.
@@ -128,34 +138,42 @@ private:
     void emit(link_kind kind, time_point now, messages& out, std::string_view body = {});
     void emit_data(std::size_t most, time_point now, messages& out);
     void request(time_point now, messages& out);
-    void ask_again(time_point now, messages& out);
+    void ask_again(link_kind news, time_point now, messages& out);
     void probe(time_point now, messages& out);
     void begin_again(time_point now, messages& out);
-    void go_back() noexcept;
+    void go_back(time_point now);
+    void lose_touch() noexcept;
+    void grant_time(time_point now) noexcept;
     void end(link_end_cause cause, std::string_view detail);
 
     std::string_view find_violation(const link_message& message) const noexcept;
-    link_input on_accept(const link_message& message, time_point now, messages& out);
+    link_input on_opening(const link_message& message, time_point now, messages& out);
+    void accept(time_point now, messages& out);
     link_input on_message(const link_message& message, time_point now, messages& out);
     void hear(const link_message& message, time_point now) noexcept;
     void measure(duration sample) noexcept;
     std::string_view take_new(const link_message& message, time_point now, messages& out);
     void owe_acknowledgement(std::size_t bytes, time_point now, messages& out);
     void on_sync(time_point now, messages& out);
-    void on_sync_ack() noexcept;
+    void on_sync_ack(time_point now);
 
     bool may_send() const noexcept;
+    bool has_unacknowledged() const noexcept { return output_.in_flight() > 0; }
+    std::size_t segment() const noexcept;
     duration patience() const noexcept;
     duration beat_interval() const noexcept { return is_busy_ ? limits_.beat : limits_.idle_beat; }
     time_point quiet_since() const noexcept;
     time_point beat_due() const noexcept;
     time_point probe_due() const noexcept;
     time_point silence_due() const noexcept { return heard_ + limits_.silence; }
+    time_point no_progress_due() const noexcept {
+        return has_unacknowledged() ? last_progress_ + limits_.silence : time_point::max();
+    }
 
     link_limits limits_;
     link_role role_;
     std::string greeting_;
-    phase phase_;
+    phase phase_ = phase::opening;
     std::optional<link_end> end_;
     link_output output_;
     link_load own_load_;
@@ -174,9 +192,13 @@ private:
     time_point last_emitted_{};
     time_point last_progress_{}; ///< of the acknowledgements
     time_point last_probe_{};
-    time_point next_request_{};  ///< of an opening or unsynced link
-    time_point next_question_{}; ///< earliest time to ask for lost bytes
-    time_point next_return_{};   ///< earliest time to send bytes again
+    time_point next_request_{}; ///< of an opening or unsynced link
+    bool is_asking_ = false;    ///< for lost bytes
+    time_point asked_{};
+    duration question_wait_{};             ///< for the answer
+    time_point next_return_{};             ///< earliest time to send bytes again
+    time_point next_accept_{};             ///< earliest time to accept again
+    std::optional<time_point> down_since_; ///< the bus
     time_point acknowledgement_due_ = time_point::max();
     std::optional<stopwatch> stopwatch_;
     duration round_trip_{};

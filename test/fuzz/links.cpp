@@ -19,6 +19,10 @@ namespace {
 
 constexpr std::uint32_t window = 4096;
 constexpr std::size_t segment = 64;
+constexpr std::uint32_t least_window = 16;
+constexpr link_kind kinds[] = {link_kind::open, link_kind::accept,  link_kind::data, link_kind::data,
+                               link_kind::data, link_kind::ack,     link_kind::ack,  link_kind::beat,
+                               link_kind::sync, link_kind::sync_ack};
 
 class one_end {
 public:
@@ -39,17 +43,18 @@ private:
     static link_limits limits() {
         link_limits chosen;
         chosen.segment = segment;
-        chosen.least_window = 16;
+        chosen.least_window = least_window;
         return chosen;
     }
 
     void step() {
-        switch (input_.ConsumeIntegralInRange(0, 6)) {
+        switch (input_.ConsumeIntegralInRange(0, 9)) {
         case 0: add_frame(); break;
         case 1: state_.on_bus(input_.ConsumeBool(), now_, out_); break;
-        case 2: state_.on_no_receiver(now_); break;
+        case 2: state_.on_no_receiver(now_, out_); break;
         case 3: pass_time(); break;
         case 4: state_.set_busy(input_.ConsumeBool(), now_); break;
+        case 5: state_.set_segment(input_.ConsumeIntegralInRange<std::size_t>(0, segment)); break;
         default: receive(); break;
         }
     }
@@ -59,32 +64,37 @@ private:
         added_ += frame.size();
         const auto number = state_.output().add(std::move(frame));
         if (input_.ConsumeBool()) {
-            state_.output().withdraw(number);
+            state_.flush(now_, out_);
+        }
+        if (input_.ConsumeBool() && state_.output().withdraw(number)) {
+            require(!state_.output().has_left(number), "a frame that has left is not withdrawn");
         }
         state_.flush(now_, out_);
     }
 
     void pass_time() {
         now_ += std::chrono::milliseconds(input_.ConsumeIntegralInRange(0, 8000));
-        if (now_ >= state_.next_tick()) {
+        for (int ticks = 0; now_ >= state_.next_tick(); ++ticks) {
+            require(ticks < 8, "a timer is not due again at once");
             state_.tick(now_, out_);
-            require(state_.next_tick() > now_ - std::chrono::seconds(1), "the next tick is not long overdue");
         }
     }
 
-    /// Bytes of the peer, at a position near the expected one, or any bytes at all.
+    /// Mostly messages that keep the rules, with bytes at a position near the expected one.
     void receive() {
         const auto before = received_;
         std::string bytes;
-        if (input_.ConsumeBool()) {
+        if (input_.ConsumeIntegralInRange(0, 15) == 0) {
             bytes = input_.ConsumeRandomLengthString(100);
         } else {
+            const auto& output = state_.output();
+            const auto behind =
+                output.end() - std::min<std::uint64_t>(output.end(), input_.ConsumeIntegral<std::uint8_t>());
             link_message message;
-            message.kind = static_cast<link_kind>(input_.ConsumeIntegralInRange(1, 9));
-            message.window = input_.ConsumeIntegralInRange<std::uint32_t>(0, 2 * window);
+            message.kind = input_.PickValueInArray(kinds);
+            message.window = input_.ConsumeIntegralInRange<std::uint32_t>(least_window, 2 * window);
             message.position = before + input_.ConsumeIntegralInRange<std::uint64_t>(0, 200) - 100;
-            message.expected =
-                state_.output().end() + 2 - input_.ConsumeIntegralInRange<std::uint64_t>(0, 20);
+            message.expected = input_.ConsumeIntegralInRange(0, 63) == 0 ? output.end() + 1 : behind;
             const auto head = encode_link_head(message);
             bytes.assign(head.begin(), head.end());
             bytes.append(input_.ConsumeIntegralInRange<std::size_t>(0, 200), 'y');
@@ -103,14 +113,16 @@ private:
     }
 
     void check() {
-        const auto most = (window + state_.output().size()) / 16 + 8; // the smallest window has segments of 4
-        require(out_.size() <= most * 4, "an input is answered by a limited number of messages");
+        const auto most = state_.output().size() + 16; // segments of one byte
+        require(out_.size() <= most, "an input is answered by a limited number of messages");
         for (const auto& each : out_) {
             require(each.expected <= received_, "no more is acknowledged than has arrived");
-            require(each.body.size() <= std::max(segment, state_.outcome() ? 200 : segment),
-                    "a segment is small");
+            require(each.body.size() <= (each.kind == link_kind::data ? segment : 800), "a body is small");
+            require(each.kind != link_kind::data || each.position + each.body.size() <= state_.output().end(),
+                    "bytes are sent from the stream");
         }
-        require(state_.output().size() <= added_, "no more is kept than was added");
+        require(state_.output().size() <= 2 * added_,
+                "no more is kept than was added, and a frame that is being cut");
         out_.clear();
     }
 

@@ -31,6 +31,8 @@ public:
     time_point ticked{};     ///< the time, while tick() runs
     std::uint64_t messages = 0;
     std::uint64_t messages_before_rest = 0;
+    std::uint64_t lost_messages = 0;
+    std::uint64_t sent_bytes = 0;       ///< of the stream, each time that they are sent
     std::vector<std::size_t> sizes;     ///< of the frames that were added, by number - 1; 0: withdrawn
     std::optional<std::string> problem; ///< the first
 
@@ -119,7 +121,10 @@ public:
         if (!is_heeded || message.kind == link_kind::close) {
             return;
         }
-        acknowledged_ = std::max(acknowledged_, message.expected);
+        if (message.expected < acknowledged_) {
+            return; // it is late
+        }
+        acknowledged_ = message.expected;
         peer_window_ = message.window;
         if (state->peer_load() != message.load) {
             wrong("the peer's load is not as it was told");
@@ -149,6 +154,9 @@ public:
         }
     }
 
+    /// Returns the position behind the last byte sent.
+    std::uint64_t highest() const noexcept { return highest_; }
+
     void wrong(const char* what) {
         if (!problem) {
             problem = what;
@@ -166,6 +174,7 @@ private:
         }
         const auto end = message.position + message.body.size();
         highest_ = std::max(highest_, end);
+        sent_bytes += message.body.size();
         if (message.body.empty() || end - acknowledged_ > peer_window_) {
             wrong("more is unacknowledged than the peer's window allows");
         }

@@ -55,6 +55,7 @@ void link_world::draw_script() {
     script_.most_window = is_near ? 8 << 10 : 64 << 10;
     script_.least_segment = is_near ? 128 : 1024;
     script_.most_segment = is_near ? 1024 : 8 << 10;
+    script_.time_of_byte = chance_.chance(0.5) ? 0ns : duration(chance_.among(1, 400)); // 2.5 MB/s
     script_.traffic = some(1s, 20s);
     script_.is_calm = chance_.chance(0.25);
     script_.has_close = chance_.chance(0.3);
@@ -171,7 +172,8 @@ void link_world::set_busy(bool is_busy) {
 // Faults
 
 void link_world::draw_faults() {
-    for (auto count = chance_.below(5); count > 0; --count) {
+    faults_ = chance_.below(5);
+    for (auto count = faults_; count > 0; --count) {
         const auto moment = origin_ + some(0us, script_.traffic);
         const auto side = chance_.below(2);
         const auto span = chance_.chance(0.7) ? some(1ms, 3s) : some(1ms, 12s);
@@ -315,14 +317,17 @@ void link_world::publish(std::size_t side, const link_message& message) {
         return;
     }
     if (to.is_cut || chance_.chance(script_.loss)) {
+        ++ends_[side].lost_messages;
         return;
     }
     const auto head = encode_link_head(message);
     std::string bytes(head.begin(), head.end());
     bytes += message.body;
-    to.arrival = std::max(to.arrival, leaves + script_.latency);
-    for (auto copies = chance_.chance(script_.repetition) ? 2 : 1; copies > 0; --copies) {
-        at(to.arrival, [=, this, number = to.number] { deliver(1 - side, bytes, number); });
+    to.arrival = std::max(to.arrival, leaves + script_.latency) + bytes.size() * script_.time_of_byte;
+    at(to.arrival, [=, this, number = to.number] { deliver(1 - side, bytes, number); });
+    if (chance_.chance(script_.repetition)) {
+        const auto late = chance_.chance(0.5) ? some(0us, 300ms) : 0us;
+        at(to.arrival + late, [=, this, number = to.number] { deliver(1 - side, bytes, number); });
     }
 }
 
@@ -343,9 +348,9 @@ void link_world::deliver(std::size_t to, const std::string& bytes, unsigned numb
         one.state->set_busy(is_busy_, now_);
     }
     act(to, [&](link_state& state, auto& out) {
-        const bool was_open = state.is_open();
+        const bool has_ended = state.outcome().has_value();
         const auto input = state.receive(*message, now_, out);
-        one.note_received(*message, was_open || input.is_accepted);
+        one.note_received(*message, !has_ended && !state.is_opening());
         if (!input.is_accepted) {
             one.take(input.bytes, ends_[1 - to]);
         } else if (input.bytes != consent) {
@@ -356,7 +361,7 @@ void link_world::deliver(std::size_t to, const std::string& bytes, unsigned numb
 
 void link_world::return_unreceived(std::size_t to, unsigned number) {
     if (connections_[to].is_up && connections_[to].number == number && ends_[to].stalled_until <= now_) {
-        act(to, [&](link_state& state, auto&) { state.on_no_receiver(now_); });
+        act(to, [&](link_state& state, auto& out) { state.on_no_receiver(now_, out); });
     }
 }
 
@@ -388,8 +393,9 @@ void link_world::check_calm(std::size_t side) {
         violated("the peer is suspect though it answers");
     }
     const auto round_trip = state.round_trip();
+    const auto transfer = script_.time_of_byte * 2 * (script_.most_window + 1024);
     if (round_trip > duration::zero() &&
-        (round_trip < 2 * script_.latency || round_trip > 2 * script_.latency + 11ms)) {
+        (round_trip < 2 * script_.latency || round_trip > 2 * script_.latency + 11ms + transfer)) {
         violated("the round trip is measured wrongly");
     }
 }
@@ -406,6 +412,7 @@ void link_world::check_outcome(std::size_t side) {
     case link_end_cause::closed: is_right = script_.has_close && side == client; break;
     case link_end_cause::peer_closed: is_right = peer_has_ended; break;
     case link_end_cause::no_receiver: is_right = now_ - peer.down_since >= 2s; break;
+    case link_end_cause::no_progress:
     case link_end_cause::silence:
         is_right = !script_.is_calm && (died_ || peer_has_ended || was_unheard_within(2s));
         break;
@@ -445,6 +452,11 @@ void link_world::check_end() {
         }
         if (rests_ && script_.loss == 0 && one.is_open() && peer.is_open() && one.state->is_suspect(now_)) {
             violated("the peer stays suspect");
+        }
+        const auto events = one.lost_messages + peer.lost_messages + faults_ + 1;
+        const auto most_again = script_.is_calm ? 0 : 4 * script_.most_window * events;
+        if (one.sent_bytes > one.highest() + most_again) {
+            violated("bytes are sent too often");
         }
         if (one.has_ended && peer.state && !peer.has_died) {
             one.check_left(peer);

@@ -23,6 +23,7 @@ struct link_script {
     duration latency{};   ///< of a message
     double loss = 0;      ///< share of the messages that are lost
     double repetition = 0;
+    duration time_of_byte{}; ///< on the way, without the latency
     std::uint32_t least_window = 0;
     std::uint32_t most_window = 0;
     std::size_t least_segment = 0;
@@ -112,6 +113,7 @@ private:
     std::array<connection, 2> connections_;
     time_point thawed_;                 ///< when the server goes on
     std::array<time_point, 2> unheard_; ///< until when an end may not have heard its peer
+    std::size_t faults_ = 0;            ///< cuts, restarts and the like
     bool is_busy_ = false;
     bool rests_ = false; ///< everything has arrived in the first third of the rest
     std::optional<time_point> died_;
