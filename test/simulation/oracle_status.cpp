@@ -282,7 +282,8 @@ void oracle::check_sizes(const pool_status& status) {
     std::size_t retried = 0;
     for (const auto number : open_) {
         const auto& call = calls_[number - 1];
-        retried += !call.visits.empty() || may_be_at_dead(call) || call.lease != nullptr ? 1 : 0;
+        const bool was_sent = !call.visits.empty() || call.returned_by != nullptr || may_be_at_dead(call);
+        retried += was_sent || call.lease != nullptr ? 1 : 0;
     }
     retried += most_in_batch("work") > 1 ? *config_.workers * most_in_batch("work") : 0; // gathered
     retried += open_checkouts(); // one that was granted a worker that ended waits again
