@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t client = 0;
 constexpr std::size_t node = 1;
-constexpr std::uint64_t most_steps = 1'000'000;
+constexpr std::uint64_t most_link_steps = 1'000'000;
 constexpr std::uint32_t least_window = 512;
 constexpr duration rest = 90s;              ///< after the traffic and the faults
 constexpr std::uint64_t most_at_rest = 100; ///< messages of an idle link in a minute
@@ -86,7 +86,7 @@ std::optional<std::string> link_world::run() {
         now_ = events_.top().moment;
         const auto what = events_.top().what;
         events_.pop();
-        if (++steps_ > most_steps) {
+        if (++steps_ > most_link_steps) {
             violated("the world does not come to its end");
         }
         what();
