@@ -17,6 +17,7 @@
 #include <spawn.h>
 #include <string>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 namespace skep::test {
@@ -92,10 +93,24 @@ public:
         }
     }
 
+    /// Returns a free port that the kernel gives to no connection: a connection of another test, or one to
+    /// the port itself, could have taken the port before the server does.
     static unsigned free_port() {
+        static constexpr unsigned lowest = 20'000;
+        static constexpr unsigned count = 12'000; // below 32,768
+        static unsigned next = static_cast<unsigned>(::getpid()) * 16;
         asio::io_context context(1);
-        const asio::ip::tcp::endpoint any(asio::ip::address_v4::loopback(), 0);
-        return asio::ip::tcp::acceptor(context, any).local_endpoint().port();
+        for (;;) {
+            const auto port = lowest + next++ % count;
+            const asio::ip::tcp::endpoint here(asio::ip::address_v4::loopback(),
+                                               static_cast<unsigned short>(port));
+            asio::ip::tcp::acceptor probe(context, here.protocol());
+            boost::system::error_code failure;
+            probe.bind(here, failure);
+            if (!failure) {
+                return port;
+            }
+        }
     }
 
     /// What a local server answers to a command: a number or a text, empty for none.
