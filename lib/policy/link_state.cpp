@@ -324,10 +324,11 @@ void link_state::owe_acknowledgement(std::size_t bytes, time_point now, messages
     }
 }
 
-/// The peer lacks the bytes from its position on. A question that follows another at once is ignored: the
-/// bytes are on their way.
+/// The peer lacks the bytes from its position on. A question that follows another at once is ignored, unless
+/// a segment has arrived meanwhile: the bytes are on their way.
 void link_state::on_sync(time_point now, messages& out) {
-    if (!is_synced_ || now >= next_return_) {
+    const bool has_progress = output_.acknowledged() - returned_to_ >= segment();
+    if (!is_synced_ || has_progress || now >= next_return_) {
         is_synced_ = true;
         go_back(now);
         emit(link_kind::sync_ack, now, out);
@@ -347,6 +348,7 @@ void link_state::on_sync_ack(time_point now) {
 void link_state::go_back(time_point now) {
     output_.go_back(segment());
     stopwatch_.reset();
+    returned_to_ = output_.acknowledged();
     next_return_ = now + std::clamp(round_trip_, return_interval, longest_return_interval);
 }
 

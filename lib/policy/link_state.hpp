@@ -197,6 +197,7 @@ private:
     time_point asked_{};
     duration question_wait_{};             ///< for the answer
     time_point next_return_{};             ///< earliest time to send bytes again
+    std::uint64_t returned_to_ = 0;        ///< the cursor at that time
     time_point next_accept_{};             ///< earliest time to accept again
     std::optional<time_point> down_since_; ///< the bus
     time_point acknowledgement_due_ = time_point::max();

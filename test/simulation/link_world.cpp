@@ -60,7 +60,7 @@ void link_world::draw_script() {
     script_.is_calm = chance_.chance(0.25);
     script_.has_close = chance_.chance(0.3);
     if (!script_.is_calm) {
-        script_.loss = chance_.chance(0.5) ? 0 : chance_.share() * (is_near ? 0.2 : 0.02);
+        script_.loss = chance_.chance(0.5) ? 0 : chance_.share() * (is_near ? 0.15 : 0.02);
         script_.repetition = chance_.chance(0.5) ? 0 : chance_.share() * 0.2;
         script_.has_death = chance_.chance(0.15);
     }
