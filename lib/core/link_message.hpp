@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -35,7 +34,7 @@ struct link_message {
     link_kind kind = link_kind::data;
     link_load load = {};
     std::uint32_t window = 0;   ///< bytes that the sender takes unacknowledged
-    std::uint64_t position = 0; ///< of the first byte in `data`; of the next new byte in other messages
+    std::uint64_t position = 0; ///< of the first byte in `data`; of the next byte to send in others
     std::uint64_t expected = 0; ///< position of the next byte that the sender has not received
     std::string_view body = {};
 };

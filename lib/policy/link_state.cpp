@@ -30,12 +30,11 @@ constexpr std::size_t longest_detail = 200; ///< bytes of the peer's reason
 
 link_state::link_state(link_role role, const link_limits& limits, std::uint32_t window, std::string greeting,
                        time_point now)
-    : limits_(limits),
-      role_(role),
-      greeting_(std::move(greeting)),
-      own_window_(window),
-      is_bus_up_(role == link_role::node),
-      heard_(now) {}
+    : limits_(limits), role_(role), greeting_(std::move(greeting)), own_window_(window), heard_(now) {
+    if (role == link_role::client) {
+        down_since_ = now; // until on_bus()
+    }
+}
 
 void link_state::set_busy(bool is_busy, time_point now) noexcept {
     if (is_busy != is_busy_) {
@@ -83,7 +82,7 @@ std::size_t link_state::segment() const noexcept {
 }
 
 bool link_state::may_send() const noexcept {
-    return is_open() && is_bus_up_ && is_synced_;
+    return is_open() && is_bus_up() && is_synced_;
 }
 
 /// Asks the peer for an answer: for a link, or after a cut for its position in the stream.
@@ -103,11 +102,10 @@ void link_state::request(time_point now, messages& out) {
 /// nothing else to send.
 void link_state::ask_again(link_kind news, time_point now, messages& out) {
     const auto wait = news == link_kind::data ? question_wait_ : patience();
-    if (!is_asking_ || now >= asked_ + wait) {
+    if (!asked_ || now >= *asked_ + wait) {
         emit(link_kind::sync, now, out);
         question_wait_ = std::min(std::max(2 * question_wait_, patience()), longest_question_wait);
         asked_ = now;
-        is_asking_ = true;
     }
 }
 
@@ -132,14 +130,13 @@ void link_state::end(link_end_cause cause, std::string_view detail) {
 // The bus
 
 void link_state::on_bus(bool is_up, time_point now, messages& out) {
-    if (!is_up && is_bus_up_) {
+    if (!is_up && is_bus_up()) {
         down_since_ = now;
     }
     if (is_up && down_since_) {
         heard_ += now - *down_since_; // the outage is not the peer's silence
         down_since_.reset();
     }
-    is_bus_up_ = is_up;
     if (is_up && phase_ != phase::ended) {
         begin_again(now, out);
     }
@@ -309,7 +306,7 @@ std::string_view link_state::take_new(const link_message& message, time_point no
     }
     const auto bytes = message.body.substr(static_cast<std::size_t>(known));
     expected_ += bytes.size();
-    is_asking_ = false;
+    asked_.reset();
     question_wait_ = {};
     owe_acknowledgement(bytes.size(), now, out);
     return bytes;
@@ -337,7 +334,7 @@ void link_state::on_sync(time_point now, messages& out) {
 
 /// The stream follows from the expected position on.
 void link_state::on_sync_ack(time_point now) {
-    is_asking_ = false;
+    asked_.reset();
     if (!is_synced_) {
         is_synced_ = true;
         ++counts_.resumes;
@@ -370,7 +367,7 @@ time_point link_state::quiet_since() const noexcept {
 bool link_state::is_suspect(time_point now) const noexcept {
     const bool is_stuck =
         has_unacknowledged() && now - last_progress_ > std::max(longest_patience, 2 * patience());
-    return !is_bus_up_ || !is_synced_ || missing_ || is_stuck || now >= quiet_since();
+    return !is_bus_up() || !is_synced_ || missing_ || is_stuck || now >= quiet_since();
 }
 
 time_point link_state::beat_due() const noexcept {
@@ -384,7 +381,7 @@ time_point link_state::probe_due() const noexcept {
 }
 
 time_point link_state::next_tick() const noexcept {
-    if (phase_ == phase::ended || !is_bus_up_) {
+    if (phase_ == phase::ended || !is_bus_up()) {
         return time_point::max();
     }
     if (is_opening()) {

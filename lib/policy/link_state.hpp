@@ -157,6 +157,7 @@ private:
     void on_sync(time_point now, messages& out);
     void on_sync_ack(time_point now);
 
+    bool is_bus_up() const noexcept { return !down_since_; }
     bool may_send() const noexcept;
     bool has_unacknowledged() const noexcept { return output_.in_flight() > 0; }
     std::size_t segment() const noexcept;
@@ -182,8 +183,7 @@ private:
     std::uint32_t peer_window_ = 0;
     std::uint64_t expected_ = 0; ///< position of the next byte to receive
     std::size_t owed_ = 0;       ///< bytes received since the last message
-    bool is_bus_up_;
-    bool is_synced_ = true; ///< false after a cut, until the peer has answered
+    bool is_synced_ = true;      ///< false after a cut, until the peer has answered
     bool is_busy_ = false;
 
     time_point heard_;     ///< the peer, or the bus after a cut
@@ -192,9 +192,8 @@ private:
     time_point last_emitted_{};
     time_point last_progress_{}; ///< of the acknowledgements
     time_point last_probe_{};
-    time_point next_request_{}; ///< of an opening or unsynced link
-    bool is_asking_ = false;    ///< for lost bytes
-    time_point asked_{};
+    time_point next_request_{};            ///< of an opening or unsynced link
+    std::optional<time_point> asked_;      ///< for lost bytes, without an answer yet
     duration question_wait_{};             ///< for the answer
     time_point next_return_{};             ///< earliest time to send bytes again
     std::uint64_t returned_to_ = 0;        ///< the cursor at that time

@@ -250,7 +250,6 @@ void link_world::stall(std::size_t side, duration span) {
 }
 
 void link_world::kill_node() {
-    died_ = now_;
     ends_[node].has_died = true;
     auto& one = connections_[node];
     if (std::exchange(one.is_up, false) && now_ - one.up_since > unnoticed) {
@@ -414,7 +413,7 @@ void link_world::check_outcome(std::size_t side) {
     case link_end_cause::no_receiver: is_right = now_ - peer.down_since >= 2s; break;
     case link_end_cause::no_progress:
     case link_end_cause::silence:
-        is_right = !script_.is_calm && (died_ || peer_has_ended || was_unheard_within(2s));
+        is_right = !script_.is_calm && (ends_[1 - side].has_died || peer_has_ended || was_unheard_within(2s));
         break;
     default: break;
     }

@@ -4,7 +4,8 @@
 #pragma once
 
 #include "simulation/dice.hpp"
-#include "simulation/link_end.hpp"
+#include "simulation/link_end_record.hpp"
+#include "simulation/timed_event.hpp"
 
 #include <array>
 #include <cstdint>
@@ -13,11 +14,10 @@
 #include <queue>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace skep::simulation {
 
-/// What a seed draws for a link.
+/// The properties of a link and its bus, drawn from a seed.
 struct link_script {
     bool is_calm = false; ///< no loss, no cut, no stall
     duration latency{};   ///< of a message
@@ -44,16 +44,6 @@ public:
     std::uint64_t steps() const noexcept { return steps_; }
 
 private:
-    struct event {
-        time_point moment;
-        std::uint64_t number;
-        std::function<void()> what;
-
-        friend bool operator<(const event& a, const event& b) noexcept {
-            return std::pair(a.moment, a.number) > std::pair(b.moment, b.number);
-        }
-    };
-
     /// One end's connection to the bus.
     struct connection {
         unsigned number = 0;
@@ -106,7 +96,7 @@ private:
     link_script script_;
     time_point origin_{std::chrono::hours(1)};
     time_point now_ = origin_;
-    std::priority_queue<event> events_;
+    std::priority_queue<timed_event> events_;
     std::uint64_t next_event_ = 0;
     std::uint64_t steps_ = 0;
     std::array<link_end_record, 2> ends_; ///< the client's, the node's
@@ -116,7 +106,6 @@ private:
     std::size_t faults_ = 0;            ///< cuts, restarts and the like
     bool is_busy_ = false;
     bool rests_ = false; ///< everything has arrived in the first third of the rest
-    std::optional<time_point> died_;
     std::optional<std::string> violation_;
 };
 

@@ -6,6 +6,7 @@
 #include "core/clock.hpp"
 #include "simulation/dice.hpp"
 #include "simulation/run_queue.hpp"
+#include "simulation/timed_event.hpp"
 #include "simulation/virtual_timers.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -95,16 +96,6 @@ public:
 private:
     friend class pipe;
 
-    struct event {
-        time_point moment;
-        std::uint64_t number;
-        std::function<void()> what;
-
-        friend bool operator<(const event& a, const event& b) noexcept {
-            return std::pair(a.moment, a.number) > std::pair(b.moment, b.number);
-        }
-    };
-
     /// What a real executor does with its tasks when its context is shut down: destroys them.
     class run_queue_keeper : public asio::execution_context::service {
     public:
@@ -130,7 +121,7 @@ private:
     std::deque<run_queue> run_queues_;
     bool may_poll_ = true; ///< the io_context may have something
     std::vector<pipe*> flowing_;
-    std::priority_queue<event> events_;
+    std::priority_queue<timed_event> events_;
     std::vector<std::function<void()>> due_;
     std::uint64_t next_event_ = 0;
     std::vector<std::pair<time_point, time_point>> stalls_;
