@@ -90,7 +90,7 @@ void compare_with_model(scheduling kind, slot_number slots, std::size_t loads, u
     std::mt19937 random(seed);
     const auto real = make_scheduler(kind);
     model wanted(kind);
-    for (int i = 0; i < 100'000; ++i) {
+    for (int i = 0; i < 20'000; ++i) {
         const slot_number slot = random() % slots;
         switch (random() % 5) {
         case 0:
@@ -123,7 +123,7 @@ void compare_in_use(scheduling kind, slot_number slots, std::size_t capacity) {
     for (slot_number slot = 0; slot < slots; ++slot) {
         refresh(slot);
     }
-    for (int i = 0; i < 100'000; ++i) {
+    for (int i = 0; i < 20'000; ++i) {
         if (random() % 2 == 0) {
             const auto picked = real->pick(any);
             BOOST_REQUIRE_EQUAL(text(picked), text(wanted.pick(any)));
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_slot_list_agrees_with_a_plain_list) {
     std::mt19937 random(5);
     slot_list list;
     std::list<slot_number> wanted;
-    for (int i = 0; i < 100'000; ++i) {
+    for (int i = 0; i < 20'000; ++i) {
         const slot_number slot = random() % 64;
         const auto found = std::find(wanted.begin(), wanted.end(), slot);
         BOOST_REQUIRE_EQUAL(list.contains(slot), found != wanted.end());

@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(without_a_timeout_of_its_own_a_stream_has_that_of_streams) 
     config.stream.timeout = 10min;
     streaming pool(std::move(config));
     const auto waiting = pool.read();
-    pool.advance(599s);
+    pool.advance(599s, 1s);
     BOOST_TEST(!waiting->done);
     pool.advance(2s);
     BOOST_TEST(waiting->code() == errc::timeout);
