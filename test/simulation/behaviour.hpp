@@ -25,6 +25,7 @@ struct climate {
     double slow_calls = 0;   ///< share of those that take longer
     int slowness = 10;       ///< so many times as long
     double recalling = 0;    ///< share of workers that give calls back
+    double slow_recalls = 0; ///< share of the calls that they give back after a while
     double stuck_calls = 0;  ///< share of those that never end
     duration latency{};      ///< of bytes, at most
     double stubborn = 0;     ///< share of workers that do not end when told to

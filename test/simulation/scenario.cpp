@@ -206,10 +206,17 @@ scenario draw_scenario(dice& chance) {
     if (is_automatic || with_recalls) {
         make_automatic(drawn, aside);
     }
+    if (with_recalls) {
+        drawn.weather.slow_recalls = aside.pick({0.0, 0.5});
+        drawn.cancels = aside.pick({0.0, 0.1, 0.4});
+    }
     const bool has_batches = !drawn.steady && aside.chance(0.35);
     if (has_batches || with_batches) {
         drawn.weather.batch_most = aside.pick<std::size_t>({2, 3, 8});
         drawn.weather.batch_wait = aside.pick<duration>({0ms, 0ms, 3ms, 50ms});
+    }
+    if (with_batches && aside.chance(0.5)) {
+        drawn.config.retry.backoff = {2s};
     }
     drawn.config.validate();
     return drawn;

@@ -326,7 +326,15 @@ void sim_worker::recall(std::uint64_t id) {
         later(world_.chance.between(0us, longest), [this] { exit(plan_.dies_as, true); });
         return;
     }
-    send(control_line_, said::recalled, R"({"type":"recalled","id":)" + std::to_string(id) + "}", {}, which);
+    auto answer = [this, given_back = *which]() mutable {
+        send(control_line_, said::recalled,
+             R"({"type":"recalled","id":)" + std::to_string(given_back.id) + "}", {}, &given_back);
+    };
+    if (weather_.slow_recalls > 0 && world_.chance.chance(weather_.slow_recalls)) {
+        later(world_.chance.between(0us, 5ms), std::move(answer));
+    } else {
+        answer();
+    }
 }
 
 void sim_worker::forget(const call_record& call, std::size_t visit_index) {
