@@ -20,6 +20,9 @@ inline bool with_allocation_faults = false;
 /// Whether the worlds are links between a client and a node.
 inline bool with_links = false;
 
+/// Whether the worlds are programs with links over one bus.
+inline bool with_hubs = false;
+
 /// Whether all pools have batches, or send calls ahead to workers that give them back.
 inline bool with_batches = false;
 inline bool with_recalls = false;
@@ -30,5 +33,8 @@ result simulate(std::uint64_t seed, bool tracing);
 
 /// Likewise, for a link.
 result simulate_link(std::uint64_t seed, bool tracing);
+
+/// Likewise, for programs with links.
+result simulate_hubs(std::uint64_t seed, bool tracing);
 
 } // namespace skep::simulation

@@ -1,0 +1,239 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "remote/link_hub.hpp"
+
+#include "core/clock.hpp"
+#include "wire/link_head.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+constexpr duration tell_interval = std::chrono::milliseconds(100); ///< between answers to one unknown link
+constexpr std::size_t most_told = 1000;                            ///< unknown links in that time
+
+} // namespace
+
+std::string_view link_request::body() const noexcept {
+    return decode_link_message(message)->body;
+}
+
+remote_link::remote_link(std::string subject, std::string peer, link_role role, const hub_options& options,
+                         std::string greeting, time_point now)
+    : subject_(std::move(subject)),
+      peer_(std::move(peer)),
+      state_(role, options.link, options.window, std::move(greeting), now) {}
+
+link_hub::link_hub(bus& carrier, const hub_options& options)
+    : bus_(carrier), options_(options), window_(options.window) {}
+
+// The life of a link
+
+remote_link& link_hub::open(std::string subject, std::string peer_subject, std::string request) {
+    auto& made = add(std::move(subject), std::move(peer_subject), link_role::client, std::move(request));
+    if (bus_.is_up()) {
+        act(made, [](link_state& state, auto& out) { state.on_bus(true, clock::now(), out); });
+    }
+    return made;
+}
+
+remote_link& link_hub::accept(const link_request& request, std::string consent, events& out) {
+    auto& made = add(request.subject, request.reply, link_role::node, std::move(consent));
+    const auto message = decode_link_message(request.message);
+    act(made, out,
+        [&](link_state& state, auto& messages) { state.receive(*message, clock::now(), messages); });
+    return made;
+}
+
+void link_hub::refuse(const link_request& request, std::string_view reason) {
+    publish(request.reply, {}, {link_kind::refuse, load_, 0, 0, 0, reason});
+}
+
+void link_hub::close(remote_link& link, std::string reason) {
+    act(link, [&](link_state& state, auto& out) { state.close(std::move(reason), clock::now(), out); });
+}
+
+void link_hub::forget(remote_link& link) {
+    ticks_.remove(link);
+    std::erase(used_, &link);
+    links_.erase(link.subject_);
+    share_windows();
+}
+
+remote_link& link_hub::add(std::string subject, std::string peer_subject, link_role role,
+                           std::string greeting) {
+    std::unique_ptr<remote_link> made(new remote_link(std::move(subject), std::move(peer_subject), role,
+                                                      options_, std::move(greeting), clock::now()));
+    auto& link = *made;
+    links_.insert_or_assign(link.subject_, std::move(made));
+    share_windows();
+    return link;
+}
+
+/// The bus holds messages for this program up to a limit: no more than the windows of all links together.
+void link_hub::share_windows() noexcept {
+    const auto share = options_.all_windows / std::max<std::size_t>(links_.size(), 1);
+    window_ = static_cast<std::uint32_t>(
+        std::clamp<std::size_t>(share, options_.link.least_window, options_.window));
+}
+
+// Sending
+
+std::uint64_t link_hub::send(remote_link& link, std::string frame) {
+    use(link);
+    return link.state_.output().add(std::move(frame));
+}
+
+void link_hub::set_busy(remote_link& link, bool is_busy) {
+    act(link, [&](link_state& state, auto&) { state.set_busy(is_busy, clock::now()); });
+}
+
+void link_hub::flush() {
+    for (auto* const each : std::exchange(used_, {})) {
+        each->is_used_ = false;
+        if (each->frames_ && each->frames_->at_boundary()) {
+            each->frames_.reset(); // an idle link needs little memory
+        }
+        if (!each->state_.outcome()) {
+            act(*each, [](link_state& state, auto& out) { state.flush(clock::now(), out); });
+        }
+    }
+}
+
+void link_hub::use(remote_link& link) {
+    if (!std::exchange(link.is_used_, true)) {
+        used_.push_back(&link);
+    }
+}
+
+/// Lets the link act, publishes what the link has to say, and sets its time.
+template <class Action>
+void link_hub::act(remote_link& link, const Action& action) {
+    auto& state = link.state_;
+    state.set_load(load_);
+    state.set_window(window_);
+    state.set_segment(std::min(options_.link.segment, bus_.max_payload() - link_head_size));
+    action(state, messages_);
+    for (const auto& each : messages_) {
+        publish(link.peer_, link.subject_, each);
+    }
+    messages_.clear();
+    if (state.outcome()) {
+        ticks_.remove(link);
+    } else {
+        ticks_.set(link, state.next_tick());
+    }
+}
+
+/// Likewise, and reports the end of the link.
+template <class Action>
+void link_hub::act(remote_link& link, events& out, const Action& action) {
+    act(link, action);
+    if (const auto& end = link.state_.outcome()) {
+        out.push_back(link_ended{&link, *end});
+    }
+}
+
+void link_hub::publish(std::string_view subject, std::string_view reply, const link_message& message) {
+    const auto head = encode_link_head(message);
+    bus_.publish(subject, reply, {head.data(), head.size()}, message.body);
+}
+
+// Receiving
+
+void link_hub::on_message(const bus_message& message, events& out) {
+    auto* const link = find_open(message.subject);
+    if (message.has_no_receiver) {
+        if (link != nullptr) {
+            act(*link, out,
+                [](link_state& state, auto& messages) { state.on_no_receiver(clock::now(), messages); });
+        }
+        return;
+    }
+    const auto told = decode_link_message(message.body);
+    if (!told) {
+        return;
+    }
+    if (link != nullptr) {
+        act(*link, out, [&](link_state& state, auto& messages) {
+            const auto input = state.receive(*told, clock::now(), messages);
+            if (input.is_accepted) {
+                out.push_back(link_accepted{link, std::string(input.bytes)});
+            } else if (!input.bytes.empty()) {
+                take(*link, input.bytes);
+                out.push_back(link_readable{link});
+            }
+        });
+    } else if (told->kind != link_kind::open) {
+        answer_unknown(message);
+    } else if (!links_.contains(message.subject)) {
+        out.push_back(link_request{std::string(message.subject), std::string(message.reply),
+                                   std::string(message.body)});
+    }
+}
+
+remote_link* link_hub::find_open(std::string_view subject) const noexcept {
+    const auto found = links_.find(subject);
+    return found == links_.end() || found->second->state_.outcome() ? nullptr : found->second.get();
+}
+
+void link_hub::take(remote_link& link, std::string_view bytes) {
+    use(link);
+    if (!link.frames_) {
+        link.frames_.emplace(options_.frames);
+    }
+    while (!bytes.empty()) {
+        const auto space = link.frames_->prepare();
+        const auto count = std::min(space.size(), bytes.size());
+        std::memcpy(space.data(), bytes.data(), count);
+        link.frames_->commit(count);
+        bytes.remove_prefix(count);
+    }
+}
+
+std::optional<frame_view> link_hub::next_frame(remote_link& link) {
+    return link.frames_ ? link.frames_->next() : std::nullopt;
+}
+
+/// Tells the sender that its link does not exist here; seldom, as a message may have been on its way.
+void link_hub::answer_unknown(const bus_message& message) {
+    const auto kind = decode_link_message(message.body)->kind;
+    if (kind == link_kind::refuse || kind == link_kind::close || message.reply.empty()) {
+        return;
+    }
+    const auto now = clock::now();
+    if (now - told_since_ >= tell_interval) {
+        told_.clear();
+        told_since_ = now;
+    }
+    if (told_.size() < most_told && told_.emplace(message.subject).second) {
+        publish(message.reply, {}, {link_kind::close, load_, 0, 0, 0, "the link is unknown"});
+    }
+}
+
+// The bus and the time
+
+void link_hub::on_connection(bool is_up, events& out) {
+    for (const auto& [subject, each] : links_) {
+        if (!each->state_.outcome()) {
+            act(*each, out,
+                [&](link_state& state, auto& messages) { state.on_bus(is_up, clock::now(), messages); });
+        }
+    }
+}
+
+void link_hub::tick(events& out) {
+    const auto now = clock::now();
+    while (auto* const due = ticks_.pop_due(now)) {
+        auto& link = *static_cast<remote_link*>(due);
+        act(link, out, [&](link_state& state, auto& messages) { state.tick(now, messages); });
+    }
+}
+
+} // namespace skep

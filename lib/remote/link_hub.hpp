@@ -1,0 +1,161 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "policy/deadline_heap.hpp"
+#include "policy/link_state.hpp"
+#include "remote/bus.hpp"
+#include "wire/frame.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <variant>
+#include <vector>
+
+namespace skep {
+
+struct hub_options {
+    link_limits link;
+    std::uint32_t window = 2 << 20;     ///< of a link, in bytes: link_limits::least_window and more
+    std::size_t all_windows = 32 << 20; ///< of all links together, in bytes; a link has its least anyway
+    frame_limits frames{64u << 20, 64u << 20};
+};
+
+/// One end of a link, which carries frames. A link_hub owns the links.
+class remote_link : private deadline_node {
+public:
+    remote_link(const remote_link&) = delete;
+    remote_link& operator=(const remote_link&) = delete;
+
+    /// Returns the subject of the messages to this end.
+    const std::string& subject() const noexcept { return subject_; }
+
+    const link_state& state() const noexcept { return state_; }
+
+private:
+    friend class link_hub;
+
+    remote_link(std::string subject, std::string peer, link_role role, const hub_options& options,
+                std::string greeting, time_point now);
+
+    std::string subject_;
+    std::string peer_; ///< the subject of the messages to the peer
+    link_state state_;
+    std::optional<frame_decoder>
+        frames_;           ///< from the first byte of a frame on, until a turn ends between two
+    bool is_used_ = false; ///< is in link_hub::used_
+};
+
+/// A client asks for a link: link_hub::accept() or refuse() answers.
+struct link_request {
+    std::string subject; ///< of the node's end
+    std::string reply;   ///< of the client's end
+    std::string message;
+
+    /// Returns the client's request, a JSON text. Precondition: the hub has made the object.
+    std::string_view body() const noexcept;
+};
+
+/// The node has accepted the link.
+struct link_accepted {
+    remote_link* link;
+    std::string consent; ///< the node's answer, a JSON text
+};
+
+/// link_hub::next_frame() has a frame.
+struct link_readable {
+    remote_link* link;
+};
+
+/// The link has ended, other than by link_hub::close(). link_hub::forget() is due.
+struct link_ended {
+    remote_link* link;
+    link_end end;
+};
+
+using link_event = std::variant<link_request, link_accepted, link_readable, link_ended>;
+
+/// The links of one program, over one connection to a bus. Carries the frames of each link, keeps the times
+/// of all links, and divides the memory that the bus may need for this program. The owner passes on the
+/// reports of the bus, calls tick() at next_tick(), and calls flush() after each turn with the hub.
+class link_hub {
+public:
+    using events = std::vector<link_event>;
+
+    link_hub(bus& carrier, const hub_options& options);
+
+    /// Asks the node behind `peer_subject` for a link. The answer is a link_accepted or link_ended.
+    remote_link& open(std::string subject, std::string peer_subject, std::string request);
+
+    /// Precondition of both: on_message() was not called since it reported the request.
+    remote_link& accept(const link_request& request, std::string consent, events& out);
+    void refuse(const link_request& request, std::string_view reason);
+
+    /// Sends a frame. Returns its number on this link, for withdraw().
+    std::uint64_t send(remote_link& link, std::string frame);
+
+    /// Takes back a frame that waits. Returns false if a part of the frame has left.
+    bool withdraw(remote_link& link, std::uint64_t number) { return link.state_.output().withdraw(number); }
+
+    /// Returns the next frame of the peer, or nullopt. The frame is valid until on_message() or flush().
+    /// Throws protocol_violation; the link can then only be closed.
+    std::optional<frame_view> next_frame(remote_link& link);
+
+    /// Sets whether calls are in flight on the link: the link sends signs of life more often.
+    void set_busy(remote_link& link, bool is_busy);
+
+    /// Sets the load in the messages of all links.
+    void set_load(const link_load& own) noexcept { load_ = own; }
+
+    /// Ends the link and tells the peer, without an event.
+    void close(remote_link& link, std::string reason);
+
+    /// Destroys the link. Precondition: the link has ended.
+    void forget(remote_link& link);
+
+    // Reports of the bus.
+    void on_message(const bus_message& message, events& out);
+    void on_connection(bool is_up, events& out);
+
+    /// Sends the frames of this turn.
+    void flush();
+
+    /// Returns the time at which tick() is due, or time_point::max().
+    time_point next_tick() const noexcept { return ticks_.earliest(); }
+    void tick(events& out);
+
+    std::size_t size() const noexcept { return links_.size(); }
+
+private:
+    remote_link& add(std::string subject, std::string peer_subject, link_role role, std::string greeting);
+    remote_link* find_open(std::string_view subject) const noexcept;
+    template <class Action>
+    void act(remote_link& link, const Action& action);
+    template <class Action>
+    void act(remote_link& link, events& out, const Action& action);
+    void publish(std::string_view subject, std::string_view reply, const link_message& message);
+    void take(remote_link& link, std::string_view bytes);
+    void use(remote_link& link);
+    void answer_unknown(const bus_message& message);
+    void share_windows() noexcept;
+
+    bus& bus_;
+    hub_options options_;
+    std::unordered_map<std::string_view, std::unique_ptr<remote_link>> links_; ///< by their subjects
+    deadline_heap ticks_;
+    link_load load_;
+    std::uint32_t window_;                 ///< of each link
+    std::vector<remote_link*> used_;       ///< in this turn, with frames
+    link_state::messages messages_;        ///< to publish; empty between two functions
+    std::unordered_set<std::string> told_; ///< subjects, by answer_unknown(), since told_since_
+    time_point told_since_{};
+};
+
+} // namespace skep

@@ -1,0 +1,357 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "simulation/hub_world.hpp"
+
+#include "simulation/simulation.hpp"
+#include "wire/protocol_violation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace skep::simulation {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint64_t most_hub_steps = 1'000'000;
+constexpr duration hub_rest = 60s; ///< after the traffic and the faults
+constexpr std::size_t most_nodes = 9;
+
+std::string subject_of(std::size_t side, std::size_t program) {
+    return std::string(side == hub_world::client ? "client." : "node.") + std::to_string(program) + ".";
+}
+
+} // namespace
+
+// A program
+
+hub_program::hub_program(hub_world& around, std::size_t side, std::size_t number, const hub_options& options)
+    : around_(around), side_(side), number_(number), connection_(around.bus_.connect(*this)) {
+    connection_.subscribe(subject_of(side, number) + "*");
+    hub_ = std::make_unique<link_hub>(connection_, options);
+}
+
+bool hub_program::is_running() const noexcept {
+    return is_alive_ && stalled_until_ <= around_.world_.now();
+}
+
+void hub_program::open_link(std::size_t to) {
+    auto& record = around_.links_.emplace_back();
+    record.number = around_.links_.size() - 1;
+    record.has_no_node = to >= around_.nodes_;
+    const auto name = std::to_string(record.number);
+    record.ends[side_].link =
+        &hub_->open(subject_of(side_, number_) + name, subject_of(hub_world::node, to) + name, name);
+    records_.emplace(record.ends[side_].link, &record);
+    end_turn();
+}
+
+void hub_program::send(link_record& record, std::size_t frames) {
+    auto* const link = record.ends[side_].link;
+    if (!records_.contains(link) || !is_running()) {
+        return;
+    }
+    auto& chance = around_.world_.chance;
+    for (std::size_t i = 0; i < frames; ++i) {
+        const auto size = chance.chance(0.1) ? chance.below(around_.most_frame_) : chance.below(200);
+        const auto number = hub_->send(*link, record.make_frame(side_, size));
+        if (chance.chance(0.1) && hub_->withdraw(*link, number)) {
+            record.from[side_].sizes[number - 1] = link_record::withdrawn;
+        }
+    }
+    end_turn();
+}
+
+void hub_program::close(link_record& record) {
+    auto* const link = record.ends[side_].link;
+    if (records_.contains(link) && is_running()) {
+        hub_->close(*link, "the client has closed it");
+        end(*link);
+        end_turn();
+    }
+}
+
+void hub_program::set_busy(bool is_busy) {
+    if (is_running()) {
+        for (const auto& each : records_) {
+            hub_->set_busy(*each.second->ends[side_].link, is_busy);
+        }
+        end_turn();
+    }
+}
+
+void hub_program::stall(duration span) {
+    stalled_until_ = std::max(stalled_until_, around_.world_.now() + span);
+    around_.bus_.stall(connection_, span);
+}
+
+void hub_program::kill() {
+    is_alive_ = false;
+    around_.bus_.kill(connection_);
+    for (const auto& each : records_) {
+        each.second->ends[side_] = {nullptr, false, true, around_.world_.now()};
+    }
+    records_.clear();
+}
+
+void hub_program::on_message(const bus_message& message) {
+    if (is_alive_) {
+        hub_->on_message(message, events_);
+        end_turn();
+    }
+}
+
+void hub_program::on_connection(bool is_up) {
+    if (is_alive_) {
+        hub_->on_connection(is_up, events_);
+        end_turn();
+    }
+}
+
+void hub_program::end_turn() {
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+        auto event = std::move(events_[i]); // an event may cause others
+        apply(event);
+    }
+    events_.clear();
+    hub_->flush();
+    arm();
+}
+
+void hub_program::apply(link_event& event) {
+    if (const auto* request = std::get_if<link_request>(&event)) {
+        answer(*request);
+    } else if (const auto* accepted = std::get_if<link_accepted>(&event)) {
+        records_.at(accepted->link)->ends[side_].was_open = true;
+        if (accepted->consent != "welcome") {
+            around_.world_.violated("the node's consent has another text");
+        }
+    } else if (const auto* readable = std::get_if<link_readable>(&event)) {
+        read(*readable->link);
+    } else if (const auto* ended = std::get_if<link_ended>(&event)) {
+        around_.world_.trace(ended->link->subject() + " has ended: " + ended->end.detail);
+        around_.check_outcome(*this, *records_.at(ended->link), ended->end);
+        end(*ended->link);
+    }
+}
+
+void hub_program::answer(const link_request& request) {
+    auto& record = around_.links_.at(std::stoul(std::string(request.body())));
+    if (side_ == hub_world::client) {
+        around_.world_.violated("a client is asked for a link");
+    }
+    if (record.number % 8 == 7) {
+        hub_->refuse(request, "no room");
+        return;
+    }
+    auto& made = hub_->accept(request, "welcome", events_);
+    record.ends[side_] = {&made, true, false, {}};
+    records_.emplace(&made, &record);
+}
+
+void hub_program::read(remote_link& link) {
+    auto& record = *records_.at(&link);
+    while (const auto frame = hub_->next_frame(link)) {
+        if (const char* const problem = record.take(1 - side_, *frame)) {
+            around_.world_.violated(link.subject() + ": " + problem);
+            return;
+        }
+    }
+}
+
+void hub_program::end(remote_link& link) {
+    records_.at(&link)->ends[side_] = {nullptr, true, true, around_.world_.now()};
+    records_.erase(&link);
+    hub_->forget(link);
+}
+
+void hub_program::arm() {
+    const auto due = hub_->next_tick();
+    if (is_alive_ && due != time_point::max()) {
+        around_.world_.at(due, [this, armed = ++armed_] { on_timer(armed); });
+    }
+}
+
+void hub_program::on_timer(std::uint64_t armed) {
+    if (armed != armed_ || !is_alive_) {
+        return;
+    }
+    if (!is_running()) {
+        around_.world_.at(stalled_until_, [this, armed] { on_timer(armed); });
+        return;
+    }
+    hub_->tick(events_);
+    end_turn();
+}
+
+// The world
+
+hub_world::hub_world(std::uint64_t seed, bool tracing)
+    : world_(seed, tracing),
+      is_calm_(world_.chance.chance(0.25)),
+      most_frame_(world_.chance.pick<std::size_t>({2000, 40'000})),
+      bus_(world_,
+           {world_.chance.chance(0.5) ? world_.chance.between(0us, 3ms) : world_.chance.between(3ms, 100ms),
+            is_calm_ || world_.chance.chance(0.5) ? 0 : world_.chance.share() * 0.1,
+            is_calm_ || world_.chance.chance(0.5) ? 0 : world_.chance.share() * 0.1,
+            world_.chance.pick<std::size_t>({1000, 1 << 20})}),
+      traffic_(world_.chance.between(1s, 15s)) {
+    nodes_ = world_.chance.among(1, 3);
+    clients_ = world_.chance.among(1, 3);
+    for (std::size_t i = 0; i < nodes_; ++i) {
+        programs_.push_back(std::make_unique<hub_program>(*this, node, i, draw_options()));
+    }
+    for (std::size_t i = 0; i < clients_; ++i) {
+        programs_.push_back(std::make_unique<hub_program>(*this, client, i, draw_options()));
+    }
+}
+
+hub_options hub_world::draw_options() {
+    hub_options options;
+    options.link.least_window = 512;
+    options.window = static_cast<std::uint32_t>(world_.chance.among(2000, 60'000));
+    options.all_windows = world_.chance.pick<std::size_t>({4000, 100'000});
+    options.link.segment = world_.chance.among(100, 20'000);
+    options.link.silence = 10s;
+    return options;
+}
+
+std::optional<std::string> hub_world::run() {
+    draw_traffic();
+    if (!is_calm_) {
+        draw_faults();
+    }
+    const auto end = world_.origin() + traffic_ + hub_rest;
+    world_.at(end - 20s, [this] { check_rest(); });
+    world_.at(end, [] {});
+    while (!world_.violation() && world_.now() < end && (world_.step() || world_.advance())) {
+        if (world_.steps() > most_hub_steps) {
+            world_.violated("the world does not come to its end");
+        }
+    }
+    if (!world_.violation()) {
+        check_end();
+    }
+    return world_.violation();
+}
+
+void hub_world::draw_traffic() {
+    auto& chance = world_.chance;
+    const auto end = world_.origin() + traffic_;
+    for (auto links = chance.among(1, 12); links > 0; --links) {
+        world_.at(world_.origin() + chance.between(0us, traffic_), [this] {
+            auto& from = *programs_[nodes_ + world_.chance.below(clients_)];
+            if (from.is_running()) {
+                from.open_link(world_.chance.chance(0.1) ? most_nodes : world_.chance.below(nodes_));
+            }
+        });
+    }
+    for (auto moment = world_.origin(); moment < end; moment += chance.between(1ms, 200ms)) {
+        world_.at(moment, [this] {
+            auto& one = some_program();
+            one.set_busy(world_.chance.chance(0.5));
+            for (std::size_t i = 0; i < links_.size(); ++i) {
+                if (world_.chance.chance(0.3)) {
+                    one.send(links_[i], world_.chance.among(1, 5));
+                }
+            }
+        });
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+        world_.at(world_.origin() + chance.between(0us, traffic_), [this] {
+            if (!links_.empty()) {
+                some_program().close(links_[world_.chance.below(links_.size())]);
+            }
+        });
+    }
+}
+
+void hub_world::draw_faults() {
+    for (auto faults = world_.chance.below(6); faults > 0; --faults) {
+        world_.at(world_.origin() + world_.chance.between(0us, traffic_), [this] { fault(); });
+    }
+}
+
+void hub_world::fault() {
+    auto& chance = world_.chance;
+    auto& hit = some_program();
+    const auto span = chance.chance(0.7) ? chance.between(1ms, 3s) : chance.between(1ms, 12s);
+    if (!hit.is_alive()) {
+        return;
+    }
+    has_fault_ = true;
+    switch (chance.below(8)) {
+    case 0: bus_.disconnect(hit.connection(), span); break;
+    case 1: bus_.restart(span); break;
+    case 2: bus_.cut(hit.connection(), span); break;
+    case 3: hit.stall(span); break;
+    case 4: bus_.freeze(span); break;
+    case 5: bus_.set_max_payload(chance.pick<std::size_t>({500, 1000, 1 << 20})); break;
+    case 6: hit.kill(); break;
+    default: // its supervisor starts it again
+        if (hit.side() == node) {
+            hit.kill();
+            programs_.push_back(std::make_unique<hub_program>(*this, node, hit.number(), draw_options()));
+        }
+    }
+}
+
+// The oracle
+
+void hub_world::check_outcome(const hub_program& teller, const link_record& record, const link_end& end) {
+    const auto& peer = record.ends[1 - teller.side()];
+    const bool is_refused = end.cause == link_end_cause::refused;
+    const bool is_right =
+        is_refused                               ? record.number % 8 == 7
+        : end.cause == link_end_cause::violation ? false
+        : is_calm_ ? peer.is_gone || (record.has_no_node && end.cause == link_end_cause::no_receiver)
+                   : has_fault_ || peer.is_gone || record.has_no_node;
+    if (!is_right) {
+        world_.violated("link " + std::to_string(record.number) + " ends without a reason: " + end.detail);
+    }
+}
+
+/// Everything has arrived, and the ends agree.
+void hub_world::check_rest() {
+    for (const auto& each : links_) {
+        const auto& [asking, asked] = each.ends;
+        const auto name = "link " + std::to_string(each.number);
+        if (asking.link != nullptr && asked.link != nullptr) {
+            if (!each.has_all_from(client) || !each.has_all_from(node)) {
+                world_.violated(name + " has not delivered everything");
+            }
+            for (const auto& end : each.ends) {
+                if (end.link->state().output().size() > 0) {
+                    world_.violated(name + " keeps bytes that have arrived");
+                }
+            }
+        } else if (asking.link != nullptr || asked.link != nullptr) {
+            world_.violated(name + " has one end");
+        }
+    }
+    for (const auto& each : programs_) {
+        if (each->is_alive() && each->side() == client) {
+            for (auto& link : links_) {
+                each->close(link);
+            }
+        }
+    }
+}
+
+void hub_world::check_end() {
+    for (const auto& each : programs_) {
+        if (each->is_alive() && (each->hub().size() > 0 || each->hub().next_tick() != time_point::max())) {
+            world_.violated("links are left");
+        }
+    }
+}
+
+result simulate_hubs(std::uint64_t seed, bool tracing) {
+    hub_world one(seed, tracing);
+    auto violation = one.run();
+    return {std::move(violation), one.steps()};
+}
+
+} // namespace skep::simulation

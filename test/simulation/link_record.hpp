@@ -1,0 +1,96 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "remote/link_hub.hpp"
+#include "wire/frame.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace skep::simulation {
+
+/// A link between two programs, with the frames of each direction. A frame has its number as JSON, and a
+/// payload that follows from the number.
+struct link_record {
+    struct direction {
+        std::vector<std::size_t> sizes; ///< of the payloads; withdrawn ones are `withdrawn`
+        std::size_t arrived = 0;        ///< number of the last frame that arrived
+    };
+    struct end {
+        remote_link* link = nullptr; ///< until the link ends here
+        bool was_open = false;
+        bool is_gone = false; ///< the program, or the link here
+        time_point gone{};
+    };
+
+    static constexpr auto withdrawn = static_cast<std::size_t>(-1);
+
+    std::size_t number = 0;
+    std::array<direction, 2> from; ///< the client, the node
+    std::array<end, 2> ends;
+    bool has_no_node = false; ///< the client asked a node that does not exist
+
+    /// Returns a frame to send.
+    std::string make_frame(std::size_t side, std::size_t payload) {
+        from[side].sizes.push_back(payload);
+        const auto frame_number = from[side].sizes.size();
+        std::string out;
+        const auto begin = begin_frame(out);
+        out += std::to_string(frame_number);
+        const auto json_end = out.size();
+        out += payload_of(frame_number, payload);
+        end_frame(out, begin, json_end);
+        return out;
+    }
+
+    /// Returns what is wrong with a frame that has come from `side`, or null.
+    const char* take(std::size_t side, const frame_view& frame) {
+        std::size_t frame_number = 0;
+        std::from_chars(frame.json.data(), frame.json.data() + frame.json.size(), frame_number);
+        auto& sent = from[side];
+        if (frame_number == 0 || frame_number > sent.sizes.size() || frame_number <= sent.arrived) {
+            return "a frame has arrived twice, or was not sent";
+        }
+        for (auto i = sent.arrived + 1; i < frame_number; ++i) {
+            if (sent.sizes[i - 1] != withdrawn) {
+                return "a frame is missing";
+            }
+        }
+        sent.arrived = frame_number;
+        const auto payload = payload_of(frame_number, frame.payload.size());
+        const std::string_view bytes(reinterpret_cast<const char*>(frame.payload.data()),
+                                     frame.payload.size());
+        return frame.payload.size() == sent.sizes[frame_number - 1] && bytes == payload
+                   ? nullptr
+                   : "a frame has other bytes";
+    }
+
+    /// Returns true if all frames from `side` have arrived.
+    bool has_all_from(std::size_t side) const {
+        const auto& sizes = from[side].sizes;
+        for (auto i = from[side].arrived; i < sizes.size(); ++i) {
+            if (sizes[i] != withdrawn) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+private:
+    static std::string payload_of(std::size_t frame_number, std::size_t size) {
+        std::string bytes(size, '\0');
+        for (std::size_t i = 0; i < size; ++i) {
+            bytes[i] = static_cast<char>(frame_number * 31 + i * 7);
+        }
+        return bytes;
+    }
+};
+
+} // namespace skep::simulation

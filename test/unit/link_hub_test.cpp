@@ -1,0 +1,376 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "core/clock.hpp"
+#include "remote/link_hub.hpp"
+#include "wire/link_head.hpp"
+#include "wire/protocol_violation.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(link_hub_test)
+
+namespace {
+
+struct posted_message {
+    std::string subject;
+    std::string reply;
+    std::string bytes;
+
+    link_message read() const { return decode_link_message(bytes).value(); }
+};
+
+/// Keeps what a hub publishes.
+class recording_bus : public bus {
+public:
+    void publish(std::string_view subject, std::string_view reply, std::string_view head,
+                 std::string_view body) override {
+        BOOST_TEST(head.size() + body.size() <= payload);
+        published.push_back(
+            {std::string(subject), std::string(reply), std::string(head) + std::string(body)});
+    }
+    void subscribe(std::string_view) override {}
+    void unsubscribe(std::string_view) override {}
+    bool is_up() const noexcept override { return up; }
+    std::size_t max_payload() const noexcept override { return payload; }
+
+    std::deque<posted_message> published;
+    bool up = true;
+    std::size_t payload = 1 << 20;
+};
+
+struct hub_end {
+    explicit hub_end(hub_options options = {}) : hub(connection, options) {}
+
+    /// Passes everything on that the peer has published.
+    void read(hub_end& peer) {
+        while (!peer.connection.published.empty()) {
+            const auto one = std::move(peer.connection.published.front());
+            peer.connection.published.pop_front();
+            receive(one);
+        }
+    }
+    void receive(const posted_message& one, bool has_no_receiver = false) {
+        hub.on_message({one.subject, one.reply, one.bytes, has_no_receiver}, events);
+    }
+
+    template <class Event>
+    Event take() {
+        BOOST_REQUIRE(!events.empty());
+        auto event = std::get<Event>(events.front());
+        events.erase(events.begin());
+        return event;
+    }
+
+    std::vector<std::string> frames(remote_link& link) {
+        std::vector<std::string> texts;
+        while (const auto frame = hub.next_frame(link)) {
+            texts.emplace_back(frame->json);
+        }
+        return texts;
+    }
+
+    recording_bus connection;
+    link_hub hub;
+    link_hub::events events;
+};
+
+std::string frame_of(std::string_view json) {
+    std::string out;
+    const auto begin = begin_frame(out);
+    out += json;
+    end_frame(out, begin, out.size());
+    return out;
+}
+
+posted_message message_to(std::string subject, link_kind kind, std::string reply = "client.1") {
+    link_message message;
+    message.kind = kind;
+    message.window = 64 << 10;
+    const auto head = encode_link_head(message);
+    return {std::move(subject), std::move(reply), std::string(head.begin(), head.end())};
+}
+
+/// A client and a node with one link.
+struct linked_ends {
+    linked_ends() {
+        at_client = &client.hub.open("client.1", "node.1", "hello");
+        node.read(client);
+        const auto request = node.take<link_request>();
+        BOOST_TEST(request.body() == "hello");
+        at_node = &node.hub.accept(request, "welcome", node.events);
+        client.read(node);
+        const auto accepted = client.take<link_accepted>();
+        BOOST_TEST(accepted.link == at_client);
+        BOOST_TEST(accepted.consent == "welcome");
+    }
+
+    manual_time time;
+    hub_end client;
+    hub_end node;
+    remote_link* at_client;
+    remote_link* at_node;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(frames_go_both_ways) {
+    linked_ends both;
+    both.client.hub.send(*both.at_client, frame_of("1"));
+    both.client.hub.send(*both.at_client, frame_of("2"));
+    BOOST_TEST(both.client.connection.published.empty());
+    both.client.hub.flush();
+    both.node.read(both.client);
+    BOOST_TEST(both.node.take<link_readable>().link == both.at_node);
+    BOOST_TEST(both.node.frames(*both.at_node) == (std::vector<std::string>{"1", "2"}),
+               boost::test_tools::per_element());
+    both.node.hub.send(*both.at_node, frame_of("3"));
+    both.node.hub.flush();
+    both.client.read(both.node);
+    both.client.take<link_readable>();
+    BOOST_TEST(both.client.frames(*both.at_client) == std::vector<std::string>{"3"},
+               boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_frames_of_a_turn_go_in_one_message) {
+    linked_ends both;
+    for (int i = 0; i < 10; ++i) {
+        both.client.hub.send(*both.at_client, frame_of("1"));
+    }
+    both.client.hub.flush();
+    BOOST_TEST(both.client.connection.published.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_comes_in_parts_that_fit_the_bus) {
+    linked_ends both;
+    both.client.connection.payload = 100; // checked by the bus
+    const std::string text(1000, 'x');
+    both.client.hub.send(*both.at_client, frame_of(text));
+    both.client.hub.flush();
+    BOOST_TEST(both.client.connection.published.size() > 10u);
+    std::vector<std::string> texts;
+    while (!both.client.connection.published.empty()) {
+        both.node.receive(both.client.connection.published.front());
+        both.client.connection.published.pop_front();
+        for (auto& each : both.node.frames(*both.at_node)) {
+            texts.push_back(std::move(each));
+        }
+        both.node.hub.flush(); // a turn ends in the midst of the frame
+    }
+    BOOST_TEST(texts == std::vector<std::string>{text}, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_can_be_withdrawn_until_it_leaves) {
+    linked_ends both;
+    const auto first = both.client.hub.send(*both.at_client, frame_of("1"));
+    const auto second = both.client.hub.send(*both.at_client, frame_of("2"));
+    BOOST_TEST(both.client.hub.withdraw(*both.at_client, first));
+    both.client.hub.flush();
+    BOOST_TEST(!both.client.hub.withdraw(*both.at_client, second));
+    both.node.read(both.client);
+    BOOST_TEST(both.node.frames(*both.at_node) == std::vector<std::string>{"2"},
+               boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(links_share_what_the_bus_may_hold) {
+    const manual_time time;
+    hub_options options;
+    options.window = 1 << 20;
+    options.all_windows = 2 << 20;
+    hub_end client(options);
+    std::deque<remote_link*> links;
+    const auto told_window = [&] {
+        const auto number = std::to_string(links.size());
+        links.push_back(&client.hub.open("client." + number, "node.1", "hello"));
+        return client.connection.published.back().read().window;
+    };
+    BOOST_TEST(told_window() == 1u << 20);
+    BOOST_TEST(told_window() == 1u << 20);
+    told_window();
+    BOOST_TEST(told_window() == 512u << 10);
+    while (links.size() < 100) {
+        told_window();
+    }
+    BOOST_TEST(told_window() == 64u << 10); // a peer would not take less
+    while (links.size() > 2) {
+        client.hub.close(*links.front(), "");
+        client.hub.forget(*links.front());
+        links.pop_front();
+    }
+    BOOST_TEST(told_window() == (2u << 20) / 3);
+}
+
+BOOST_AUTO_TEST_CASE(the_load_is_told) {
+    linked_ends both;
+    both.node.hub.set_load({7, 8, true});
+    both.node.hub.send(*both.at_node, frame_of("1"));
+    both.node.hub.flush();
+    both.client.read(both.node);
+    BOOST_TEST((both.at_client->state().peer_load() == link_load{7, 8, true}));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_can_refuse) {
+    const manual_time time;
+    hub_end client;
+    hub_end node;
+    auto& link = client.hub.open("client.1", "node.1", "hello");
+    node.read(client);
+    node.hub.refuse(node.take<link_request>(), "no room");
+    BOOST_TEST(node.hub.size() == 0u);
+    client.read(node);
+    const auto ended = client.take<link_ended>();
+    BOOST_TEST(ended.link == &link);
+    BOOST_TEST((ended.end.cause == link_end_cause::refused));
+    BOOST_TEST(ended.end.detail == "no room");
+    client.hub.forget(link);
+    BOOST_TEST((client.hub.next_tick() == time_point::max()));
+}
+
+BOOST_AUTO_TEST_CASE(a_repeated_request_is_one) {
+    linked_ends both;
+    both.node.receive(message_to("node.1", link_kind::open));
+    BOOST_TEST(both.node.events.empty());
+    BOOST_TEST(both.node.hub.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_request_against_the_rules_ends_at_once) {
+    const manual_time time;
+    hub_end node;
+    auto bad = message_to("node.1", link_kind::open);
+    bad.bytes[12] = bad.bytes[13] = bad.bytes[14] = bad.bytes[15] = 0; // the window
+    node.receive(bad);
+    auto& made = node.hub.accept(node.take<link_request>(), "welcome", node.events);
+    const auto ended = node.take<link_ended>();
+    BOOST_TEST(ended.link == &made);
+    BOOST_TEST((ended.end.cause == link_end_cause::violation));
+    BOOST_TEST((node.connection.published.back().read().kind == link_kind::close));
+}
+
+BOOST_AUTO_TEST_CASE(the_peer_learns_of_the_end) {
+    linked_ends both;
+    both.client.hub.close(*both.at_client, "enough");
+    BOOST_TEST(both.client.events.empty());
+    both.node.read(both.client);
+    const auto ended = both.node.take<link_ended>();
+    BOOST_TEST((ended.end.cause == link_end_cause::peer_closed));
+    BOOST_TEST(ended.end.detail == "enough");
+    both.node.hub.forget(*ended.link);
+    BOOST_TEST(both.node.hub.size() == 0u);
+    BOOST_TEST((both.node.hub.next_tick() == time_point::max()));
+}
+
+BOOST_AUTO_TEST_CASE(whoever_sends_to_an_unknown_link_learns_so_seldom) {
+    manual_time time;
+    hub_end one;
+    for (const auto kind : {link_kind::data, link_kind::beat, link_kind::sync}) {
+        one.receive(message_to("node.1", kind));
+    }
+    BOOST_TEST(one.connection.published.size() == 1u);
+    BOOST_TEST(one.connection.published.back().subject == "client.1");
+    BOOST_TEST((one.connection.published.back().read().kind == link_kind::close));
+    one.receive(message_to("node.2", link_kind::data));
+    BOOST_TEST(one.connection.published.size() == 2u);
+    time.advance(100ms);
+    one.receive(message_to("node.1", link_kind::data));
+    BOOST_TEST(one.connection.published.size() == 3u);
+    for (int i = 0; i < 5000; ++i) { // a stranger invents links
+        one.receive(message_to("node.x" + std::to_string(i), link_kind::data));
+    }
+    BOOST_TEST(one.connection.published.size() < 1100u);
+}
+
+BOOST_AUTO_TEST_CASE(two_ends_that_know_no_link_do_not_answer_each_other) {
+    const manual_time time;
+    hub_end one;
+    one.receive(message_to("node.1", link_kind::close));
+    one.receive(message_to("node.1", link_kind::refuse));
+    one.receive(message_to("node.1", link_kind::data, ""));
+    one.receive({"node.1", "client.1", "no message of a link"});
+    BOOST_TEST(one.connection.published.empty());
+    BOOST_TEST(one.events.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_link_whose_end_is_not_forgotten_yet_is_unknown) {
+    linked_ends both;
+    both.node.hub.close(*both.at_node, "");
+    both.node.connection.published.clear();
+    both.node.receive(message_to("node.1", link_kind::beat));
+    BOOST_TEST((both.node.connection.published.back().read().kind == link_kind::close));
+    both.node.connection.published.clear();
+    both.node.receive(message_to("node.1", link_kind::open));
+    BOOST_TEST(both.node.connection.published.empty());
+    BOOST_TEST(both.node.events.empty());
+}
+
+BOOST_AUTO_TEST_CASE(without_a_receiver_a_link_ends) {
+    linked_ends both;
+    for (int i = 0; i < 25; ++i) {
+        both.client.receive({"client.1", "", ""}, true);
+        both.time.advance(100ms);
+    }
+    BOOST_TEST((both.client.take<link_ended>().end.cause == link_end_cause::no_receiver));
+    both.client.receive({"client.9", "", ""}, true);
+    BOOST_TEST(both.client.events.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_silent_peer_ends_a_link_by_the_ticks) {
+    linked_ends both;
+    for (int i = 0; i < 70 && both.client.events.empty(); ++i) {
+        both.time.advance(100ms);
+        both.client.hub.tick(both.client.events);
+    }
+    BOOST_TEST((both.client.take<link_ended>().end.cause == link_end_cause::silence));
+    BOOST_TEST((both.client.hub.next_tick() == time_point::max()));
+}
+
+BOOST_AUTO_TEST_CASE(a_link_outlives_a_cut) {
+    linked_ends both;
+    both.client.hub.on_connection(false, both.client.events);
+    both.client.connection.up = false;
+    both.client.hub.send(*both.at_client, frame_of("1"));
+    both.client.hub.flush();
+    BOOST_TEST(both.client.connection.published.empty());
+    both.client.connection.up = true;
+    both.client.hub.on_connection(true, both.client.events);
+    for (int i = 0; i < 3; ++i) { // they agree on their positions
+        both.node.read(both.client);
+        both.client.read(both.node);
+    }
+    BOOST_TEST(both.node.frames(*both.at_node) == std::vector<std::string>{"1"},
+               boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_link_that_is_opened_while_the_bus_is_down_waits_for_it) {
+    const manual_time time;
+    hub_end client;
+    client.connection.up = false;
+    client.hub.open("client.1", "node.1", "hello");
+    BOOST_TEST(client.connection.published.empty());
+    client.connection.up = true;
+    client.hub.on_connection(true, client.events);
+    BOOST_TEST((client.connection.published.back().read().kind == link_kind::open));
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_beyond_the_limit_is_a_violation) {
+    linked_ends both;
+    both.client.hub.send(*both.at_client, std::string("\xff\xff\xff\xff", 4));
+    both.client.hub.flush();
+    both.node.read(both.client);
+    BOOST_CHECK_THROW(both.node.hub.next_frame(*both.at_node), protocol_violation);
+    both.node.hub.close(*both.at_node, "a frame is too large");
+    both.client.read(both.node);
+    BOOST_TEST(both.client.take<link_ended>().end.detail == "a frame is too large");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
