@@ -37,6 +37,7 @@ struct link_message {
     std::uint64_t position = 0; ///< of the first byte in `data`; of the next byte to send in others
     std::uint64_t expected = 0; ///< position of the next byte that the sender has not received
     std::string_view body = {};
+    std::uint16_t epoch = 0; ///< tells this end of the link from earlier ends of the same name
 };
 
 } // namespace skep

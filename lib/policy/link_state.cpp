@@ -46,7 +46,7 @@ void link_state::set_busy(bool is_busy, time_point now) noexcept {
 // Sending
 
 void link_state::emit(link_kind kind, time_point now, messages& out, std::string_view body) {
-    out.push_back({kind, own_load_, own_window_, output_.cursor(), expected_, body});
+    out.push_back({kind, own_load_, own_window_, output_.cursor(), expected_, body, own_epoch_});
     last_emitted_ = now;
     owed_ = 0;
     acknowledgement_due_ = time_point::max();
@@ -191,6 +191,11 @@ link_input link_state::receive(const link_message& message, time_point now, mess
     if (phase_ == phase::ended) {
         return {};
     }
+    if (is_of_another_end(message)) {
+        close("the peer has begun anew", now, out);
+        end_->cause = link_end_cause::begun_anew;
+        return {};
+    }
     if (const auto problem = find_violation(message); !problem.empty()) {
         close(std::string(problem), now, out);
         end_->cause = link_end_cause::violation;
@@ -201,6 +206,12 @@ link_input link_state::receive(const link_message& message, time_point now, mess
     case link_kind::refuse: end(link_end_cause::refused, message.body); return {};
     default: return is_opening() ? on_opening(message, now, out) : on_message(message, now, out);
     }
+}
+
+/// A node that has lost or ended its end of a link accepts the link again if a repeated request comes late.
+/// The streams do not fit together. A program without the link closes it without an epoch.
+bool link_state::is_of_another_end(const link_message& message) const noexcept {
+    return is_open() && message.epoch != peer_epoch_ && message.kind != link_kind::close;
 }
 
 /// Returns the rule that the message breaks, or an empty text.
@@ -229,18 +240,22 @@ std::string_view link_state::find_violation(const link_message& message) const n
 /// Heeds the request for a link, or the consent. Other messages come too early, and follow again.
 link_input link_state::on_opening(const link_message& message, time_point now, messages& out) {
     if (message.kind == link_kind::open) {
-        phase_ = phase::open;
-        hear(message, now);
+        establish(message, now);
         accept(now, out);
         return {};
     }
     if (message.kind != link_kind::accept) {
         return {};
     }
-    phase_ = phase::open;
-    hear(message, now);
+    establish(message, now);
     flush(now, out);
     return {true, message.body};
+}
+
+void link_state::establish(const link_message& message, time_point now) noexcept {
+    phase_ = phase::open;
+    peer_epoch_ = message.epoch;
+    hear(message, now);
 }
 
 /// A request may come several times.

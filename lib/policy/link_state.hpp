@@ -35,6 +35,7 @@ enum class link_end_cause {
     peer_closed, ///< by the peer
     refused,     ///< by the node
     no_receiver, ///< the bus has found no receiver for link_limits::without_receiver
+    begun_anew,  ///< the peer, with another end
     silence,     ///< the peer was silent for link_limits::silence
     no_progress, ///< the peer has acknowledged nothing for link_limits::silence
     violation,   ///< the peer broke the protocol
@@ -79,6 +80,8 @@ public:
 
     // Facts in every message of this end.
     void set_load(const link_load& own) noexcept { own_load_ = own; }
+    void set_epoch(std::uint16_t number) noexcept { own_epoch_ = number; }
+    std::uint16_t epoch() const noexcept { return own_epoch_; }
     void set_window(std::uint32_t window) noexcept { own_window_ = window; }
     void set_segment(std::size_t bytes) noexcept { limits_.segment = std::max<std::size_t>(bytes, 1); }
 
@@ -146,6 +149,8 @@ private:
     void grant_time(time_point now) noexcept;
     void end(link_end_cause cause, std::string_view detail);
 
+    void establish(const link_message& message, time_point now) noexcept;
+    bool is_of_another_end(const link_message& message) const noexcept;
     std::string_view find_violation(const link_message& message) const noexcept;
     link_input on_opening(const link_message& message, time_point now, messages& out);
     void accept(time_point now, messages& out);
@@ -179,6 +184,8 @@ private:
     link_output output_;
     link_load own_load_;
     link_load peer_load_;
+    std::uint16_t own_epoch_ = 0;
+    std::uint16_t peer_epoch_ = 0;
     std::uint32_t own_window_;
     std::uint32_t peer_window_ = 0;
     std::uint64_t expected_ = 0; ///< position of the next byte to receive

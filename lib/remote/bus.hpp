@@ -48,7 +48,11 @@ public:
 
     virtual bool is_up() const noexcept = 0;
 
-    /// Returns the size of the largest message, in bytes. May change with each connection.
+    /// The bus is down while its largest message has fewer bytes.
+    static constexpr std::size_t least_payload = 4096;
+
+    /// Returns the size of the largest message: least_payload or more, in bytes. May change with each
+    /// connection.
     virtual std::size_t max_payload() const noexcept = 0;
 };
 

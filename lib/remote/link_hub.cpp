@@ -4,11 +4,11 @@
 #include "remote/link_hub.hpp"
 
 #include "core/clock.hpp"
-#include "wire/link_head.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace skep {
@@ -31,7 +31,7 @@ remote_link::remote_link(std::string subject, std::string peer, link_role role, 
       state_(role, options.link, options.window, std::move(greeting), now) {}
 
 link_hub::link_hub(bus& carrier, const hub_options& options)
-    : bus_(carrier), options_(options), window_(options.window) {}
+    : bus_(carrier), options_(options), next_epoch_(options.first_epoch), window_(options.window) {}
 
 // The life of a link
 
@@ -43,16 +43,23 @@ remote_link& link_hub::open(std::string subject, std::string peer_subject, std::
     return made;
 }
 
-remote_link& link_hub::accept(const link_request& request, std::string consent, events& out) {
+remote_link* link_hub::accept(const link_request& request, std::string consent, events& out) {
+    if (links_.contains(request.subject)) {
+        return nullptr;
+    }
     auto& made = add(request.subject, request.reply, link_role::node, std::move(consent));
     const auto message = decode_link_message(request.message);
-    act(made, out,
-        [&](link_state& state, auto& messages) { state.receive(*message, clock::now(), messages); });
-    return made;
+    act(made, out, [&](link_state& state, auto& messages) {
+        if (!bus_.is_up()) {
+            state.on_bus(false, clock::now(), messages);
+        }
+        state.receive(*message, clock::now(), messages);
+    });
+    return &made;
 }
 
 void link_hub::refuse(const link_request& request, std::string_view reason) {
-    publish(request.reply, {}, {link_kind::refuse, load_, 0, 0, 0, reason});
+    publish(request.reply, {}, {link_kind::refuse, load_, 0, 0, 0, reason.substr(0, most_greeting)});
 }
 
 void link_hub::close(remote_link& link, std::string reason) {
@@ -60,18 +67,21 @@ void link_hub::close(remote_link& link, std::string reason) {
 }
 
 void link_hub::forget(remote_link& link) {
+    unread_bytes_ -= link.unread_bytes();
     ticks_.remove(link);
-    std::erase(used_, &link);
-    links_.erase(link.subject_);
+    const auto found = links_.find(link.subject_);
+    forgotten_.push_back(std::move(found->second));
+    links_.erase(found);
     share_windows();
 }
 
 remote_link& link_hub::add(std::string subject, std::string peer_subject, link_role role,
                            std::string greeting) {
-    std::unique_ptr<remote_link> made(new remote_link(std::move(subject), std::move(peer_subject), role,
-                                                      options_, std::move(greeting), clock::now()));
+    link_ptr made(new remote_link(std::move(subject), std::move(peer_subject), role, options_,
+                                  std::move(greeting), clock::now()));
     auto& link = *made;
-    links_.insert_or_assign(link.subject_, std::move(made));
+    link.state_.set_epoch(next_epoch_++);
+    links_.emplace(link.subject_, std::move(made));
     share_windows();
     return link;
 }
@@ -95,35 +105,39 @@ void link_hub::set_busy(remote_link& link, bool is_busy) {
 }
 
 void link_hub::flush() {
-    for (auto* const each : std::exchange(used_, {})) {
-        each->is_used_ = false;
-        if (each->frames_ && each->frames_->at_boundary()) {
-            each->frames_.reset(); // an idle link needs little memory
+    for (; !used_.empty(); used_.pop_back()) {
+        auto& each = *used_.back();
+        each.is_used_ = false;
+        if (each.frames_ && each.frames_->at_boundary()) {
+            each.frames_.reset(); // an idle link needs little memory
         }
-        if (!each->state_.outcome()) {
-            act(*each, [](link_state& state, auto& out) { state.flush(clock::now(), out); });
+        if (!each.state_.outcome()) {
+            act(each, [](link_state& state, auto& messages) { state.flush(clock::now(), messages); });
         }
     }
+    forgotten_.clear();
 }
 
 void link_hub::use(remote_link& link) {
-    if (!std::exchange(link.is_used_, true)) {
+    if (!link.is_used_) {
         used_.push_back(&link);
+        link.is_used_ = true;
     }
 }
 
-/// Lets the link act, publishes what the link has to say, and sets its time.
+/// Lets the link act, publishes its messages, and sets its time. A new link begins with the least window:
+/// many links may be opened before the others learn of their smaller shares.
 template <class Action>
 void link_hub::act(remote_link& link, const Action& action) {
     auto& state = link.state_;
     state.set_load(load_);
-    state.set_window(window_);
+    state.set_window(state.is_opening() ? options_.link.least_window : window_);
     state.set_segment(std::min(options_.link.segment, bus_.max_payload() - link_head_size));
+    messages_.clear();
     action(state, messages_);
     for (const auto& each : messages_) {
         publish(link.peer_, link.subject_, each);
     }
-    messages_.clear();
     if (state.outcome()) {
         ticks_.remove(link);
     } else {
@@ -161,21 +175,35 @@ void link_hub::on_message(const bus_message& message, events& out) {
         return;
     }
     if (link != nullptr) {
-        act(*link, out, [&](link_state& state, auto& messages) {
-            const auto input = state.receive(*told, clock::now(), messages);
-            if (input.is_accepted) {
-                out.push_back(link_accepted{link, std::string(input.bytes)});
-            } else if (!input.bytes.empty()) {
-                take(*link, input.bytes);
-                out.push_back(link_readable{link});
-            }
-        });
+        if (is_from_peer(*link, message)) {
+            receive(*link, *told, out);
+        }
     } else if (told->kind != link_kind::open) {
-        answer_unknown(message);
-    } else if (!links_.contains(message.subject)) {
+        answer_unknown(message.subject, message.reply, told->kind);
+    } else if (!message.reply.empty() && !links_.contains(message.subject)) {
         out.push_back(link_request{std::string(message.subject), std::string(message.reply),
                                    std::string(message.body)});
     }
+}
+
+/// An answer to a message for an unknown link has no reply.
+bool link_hub::is_from_peer(const remote_link& link, const bus_message& message) const noexcept {
+    return message.reply.empty() || message.reply == link.peer_;
+}
+
+void link_hub::receive(remote_link& link, const link_message& message, events& out) {
+    act(link, out, [&](link_state& state, auto& messages) {
+        const auto input = state.receive(message, clock::now(), messages);
+        if (input.is_accepted) {
+            out.push_back(link_accepted{&link, std::string(input.bytes)});
+        } else if (!input.bytes.empty()) {
+            if (take(link, input.bytes)) {
+                out.push_back(link_readable{&link});
+            } else {
+                state.close("no memory for a frame", clock::now(), messages);
+            }
+        }
+    });
 }
 
 remote_link* link_hub::find_open(std::string_view subject) const noexcept {
@@ -183,38 +211,53 @@ remote_link* link_hub::find_open(std::string_view subject) const noexcept {
     return found == links_.end() || found->second->state_.outcome() ? nullptr : found->second.get();
 }
 
-void link_hub::take(remote_link& link, std::string_view bytes) {
+/// Returns false without memory for the bytes.
+bool link_hub::take(remote_link& link, std::string_view bytes) {
     use(link);
-    if (!link.frames_) {
-        link.frames_.emplace(options_.frames);
+    try {
+        if (!link.frames_) {
+            link.frames_.emplace(options_.frames);
+        }
+        while (!bytes.empty()) {
+            const auto space = link.frames_->prepare();
+            const auto count = std::min(space.size(), bytes.size());
+            std::memcpy(space.data(), bytes.data(), count);
+            link.frames_->commit(count);
+            unread_bytes_ += count;
+            bytes.remove_prefix(count);
+        }
+    } catch (const std::bad_alloc&) {
+        return false;
     }
-    while (!bytes.empty()) {
-        const auto space = link.frames_->prepare();
-        const auto count = std::min(space.size(), bytes.size());
-        std::memcpy(space.data(), bytes.data(), count);
-        link.frames_->commit(count);
-        bytes.remove_prefix(count);
-    }
+    return true;
 }
 
 std::optional<frame_view> link_hub::next_frame(remote_link& link) {
-    return link.frames_ ? link.frames_->next() : std::nullopt;
+    if (!link.frames_) {
+        return std::nullopt;
+    }
+    const auto unread = link.unread_bytes();
+    const auto frame = link.frames_->next();
+    unread_bytes_ -= unread - link.unread_bytes();
+    return frame;
 }
 
-/// Tells the sender that its link does not exist here; seldom, as a message may have been on its way.
-void link_hub::answer_unknown(const bus_message& message) {
-    const auto kind = decode_link_message(message.body)->kind;
-    if (kind == link_kind::refuse || kind == link_kind::close || message.reply.empty()) {
+/// Tells the sender that its link does not exist here; seldom, as many messages may be on their way.
+void link_hub::answer_unknown(std::string_view subject, std::string_view reply, link_kind kind) {
+    if (kind == link_kind::refuse || kind == link_kind::close || reply.empty()) {
         return;
     }
     const auto now = clock::now();
-    if (now - told_since_ >= tell_interval) {
-        told_.clear();
-        told_since_ = now;
+    if (now >= next_purge_) {
+        std::erase_if(told_, [&](const auto& each) { return now - each.second >= tell_interval; });
+        next_purge_ = now + tell_interval;
     }
-    if (told_.size() < most_told && told_.emplace(message.subject).second) {
-        publish(message.reply, {}, {link_kind::close, load_, 0, 0, 0, "the link is unknown"});
+    const auto found = told_.find(subject);
+    if (found == told_.end() ? told_.size() >= most_told : now - found->second < tell_interval) {
+        return;
     }
+    told_.insert_or_assign(std::string(subject), now);
+    publish(reply, {}, {link_kind::close, load_, 0, 0, 0, "the link is unknown"});
 }
 
 // The bus and the time

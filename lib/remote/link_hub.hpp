@@ -7,15 +7,16 @@
 #include "policy/link_state.hpp"
 #include "remote/bus.hpp"
 #include "wire/frame.hpp"
+#include "wire/link_head.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct hub_options {
     std::uint32_t window = 2 << 20;     ///< of a link, in bytes: link_limits::least_window and more
     std::size_t all_windows = 32 << 20; ///< of all links together, in bytes; a link has its least anyway
     frame_limits frames{64u << 20, 64u << 20};
+    std::uint16_t first_epoch = 1; ///< a random number
 };
 
 /// One end of a link, which carries frames. A link_hub owns the links.
@@ -38,6 +40,9 @@ public:
     const std::string& subject() const noexcept { return subject_; }
 
     const link_state& state() const noexcept { return state_; }
+
+    /// Returns the number of received bytes that link_hub::next_frame() has not returned.
+    std::size_t unread_bytes() const noexcept { return frames_ ? frames_->unread().size() : 0; }
 
 private:
     friend class link_hub;
@@ -53,7 +58,8 @@ private:
     bool is_used_ = false; ///< is in link_hub::used_
 };
 
-/// A client asks for a link: link_hub::accept() or refuse() answers.
+/// A client asks for a link: link_hub::accept() or refuse() answers. Both fields with subjects come from the
+/// client: it is for the owner to check that `reply` is a client's.
 struct link_request {
     std::string subject; ///< of the node's end
     std::string reply;   ///< of the client's end
@@ -69,7 +75,7 @@ struct link_accepted {
     std::string consent; ///< the node's answer, a JSON text
 };
 
-/// link_hub::next_frame() has a frame.
+/// Bytes have arrived; link_hub::next_frame() may have a frame.
 struct link_readable {
     remote_link* link;
 };
@@ -84,18 +90,23 @@ using link_event = std::variant<link_request, link_accepted, link_readable, link
 
 /// The links of one program, over one connection to a bus. Carries the frames of each link, keeps the times
 /// of all links, and divides the memory that the bus may need for this program. The owner passes on the
-/// reports of the bus, calls tick() at next_tick(), and calls flush() after each turn with the hub.
+/// reports of the bus, calls tick() at next_tick(), and calls flush() at the end of each turn with the hub.
+/// If an exception leaves a function, except next_frame(), the hub can only be destroyed.
 class link_hub {
 public:
     using events = std::vector<link_event>;
 
     link_hub(bus& carrier, const hub_options& options);
 
+    /// The most bytes of a request or consent.
+    static constexpr std::size_t most_greeting = bus::least_payload - link_head_size;
+
     /// Asks the node behind `peer_subject` for a link. The answer is a link_accepted or link_ended.
+    /// Precondition: no link of the hub has had the subject.
     remote_link& open(std::string subject, std::string peer_subject, std::string request);
 
-    /// Precondition of both: on_message() was not called since it reported the request.
-    remote_link& accept(const link_request& request, std::string consent, events& out);
+    /// Accepts a request. Returns the link, or null if there is one: clients repeat their requests.
+    remote_link* accept(const link_request& request, std::string consent, events& out);
     void refuse(const link_request& request, std::string_view reason);
 
     /// Sends a frame. Returns its number on this link, for withdraw().
@@ -117,7 +128,8 @@ public:
     /// Ends the link and tells the peer, without an event.
     void close(remote_link& link, std::string reason);
 
-    /// Destroys the link. Precondition: the link has ended.
+    /// Destroys the link at the next flush(): events of this turn may name the link. Precondition: the link
+    /// has ended.
     void forget(remote_link& link);
 
     // Reports of the bus.
@@ -131,9 +143,15 @@ public:
     time_point next_tick() const noexcept { return ticks_.earliest(); }
     void tick(events& out);
 
+    /// Returns the number of links that are not forgotten.
     std::size_t size() const noexcept { return links_.size(); }
 
+    /// Returns the number of received bytes, of all links, that next_frame() has not returned.
+    std::size_t unread_bytes() const noexcept { return unread_bytes_; }
+
 private:
+    using link_ptr = std::unique_ptr<remote_link>;
+
     remote_link& add(std::string subject, std::string peer_subject, link_role role, std::string greeting);
     remote_link* find_open(std::string_view subject) const noexcept;
     template <class Action>
@@ -141,21 +159,26 @@ private:
     template <class Action>
     void act(remote_link& link, events& out, const Action& action);
     void publish(std::string_view subject, std::string_view reply, const link_message& message);
-    void take(remote_link& link, std::string_view bytes);
+    bool is_from_peer(const remote_link& link, const bus_message& message) const noexcept;
+    bool take(remote_link& link, std::string_view bytes);
     void use(remote_link& link);
-    void answer_unknown(const bus_message& message);
+    void receive(remote_link& link, const link_message& message, events& out);
+    void answer_unknown(std::string_view subject, std::string_view reply, link_kind kind);
     void share_windows() noexcept;
 
     bus& bus_;
     hub_options options_;
-    std::unordered_map<std::string_view, std::unique_ptr<remote_link>> links_; ///< by their subjects
+    std::map<std::string_view, link_ptr> links_; ///< by subject; an ordered map, as peers choose subjects
+    std::vector<link_ptr> forgotten_;            ///< in this turn
     deadline_heap ticks_;
     link_load load_;
-    std::uint32_t window_;                 ///< of each link
-    std::vector<remote_link*> used_;       ///< in this turn, with frames
-    link_state::messages messages_;        ///< to publish; empty between two functions
-    std::unordered_set<std::string> told_; ///< subjects, by answer_unknown(), since told_since_
-    time_point told_since_{};
+    std::uint16_t next_epoch_;
+    std::uint32_t window_;                                ///< of each link
+    std::size_t unread_bytes_ = 0;                        ///< of all links
+    std::vector<remote_link*> used_;                      ///< in this turn
+    link_state::messages messages_;                       ///< to publish, in act()
+    std::map<std::string, time_point, std::less<>> told_; ///< time of answer_unknown(), by subject
+    time_point next_purge_{};                             ///< of told_
 };
 
 } // namespace skep

@@ -20,6 +20,7 @@ constexpr std::size_t at_kind = 4;
 constexpr std::size_t at_flags = 5;
 constexpr std::size_t at_calls = 6;
 constexpr std::size_t at_places = 8;
+constexpr std::size_t at_epoch = 10;
 constexpr std::size_t at_window = 12;
 constexpr std::size_t at_position = 16;
 constexpr std::size_t at_expected = 24;
@@ -53,6 +54,7 @@ head encode_link_head(const link_message& message) noexcept {
     put(bytes, at_flags, message.load.is_draining ? draining_flag : std::uint8_t(0));
     put(bytes, at_calls, message.load.calls);
     put(bytes, at_places, message.load.places);
+    put(bytes, at_epoch, message.epoch);
     put(bytes, at_window, message.window);
     put(bytes, at_position, message.position);
     put(bytes, at_expected, message.expected);
@@ -69,6 +71,7 @@ std::optional<link_message> decode_link_message(std::string_view bytes) noexcept
     message.load.is_draining = (get<std::uint8_t>(bytes, at_flags) & draining_flag) != 0;
     message.load.calls = get<std::uint16_t>(bytes, at_calls);
     message.load.places = get<std::uint16_t>(bytes, at_places);
+    message.epoch = get<std::uint16_t>(bytes, at_epoch);
     message.window = get<std::uint32_t>(bytes, at_window);
     message.position = get<std::uint64_t>(bytes, at_position);
     message.expected = get<std::uint64_t>(bytes, at_expected);

@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint64_t most_hub_steps = 1'000'000;
 constexpr duration hub_rest = 60s; ///< after the traffic and the faults
 constexpr std::size_t most_nodes = 9;
+constexpr duration longest_ignorance = 8s; ///< of the end of a link at the peer; silence takes longer
 
 std::string subject_of(std::size_t side, std::size_t program) {
     return std::string(side == hub_world::client ? "client." : "node.") + std::to_string(program) + ".";
@@ -40,10 +41,12 @@ bool hub_program::is_running() const noexcept {
 void hub_program::open_link(std::size_t to) {
     auto& record = around_.links_.emplace_back();
     record.number = around_.links_.size() - 1;
-    record.has_no_node = to >= around_.nodes_;
+    record.client = number_;
+    record.node = to;
     const auto name = std::to_string(record.number);
-    record.ends[side_].link =
-        &hub_->open(subject_of(side_, number_) + name, subject_of(hub_world::node, to) + name, name);
+    record.ends[side_] = {
+        this, &hub_->open(subject_of(side_, number_) + name, subject_of(hub_world::node, to) + name, name)};
+    record.from[side_].push_back({record.ends[side_].link->state().epoch(), {}, 0});
     records_.emplace(record.ends[side_].link, &record);
     end_turn();
 }
@@ -55,10 +58,10 @@ void hub_program::send(link_record& record, std::size_t frames) {
     }
     auto& chance = around_.world_.chance;
     for (std::size_t i = 0; i < frames; ++i) {
-        const auto size = chance.chance(0.1) ? chance.below(around_.most_frame_) : chance.below(200);
+        const auto size = chance.chance(0.03) ? chance.below(around_.most_frame_) : chance.below(200);
         const auto number = hub_->send(*link, record.make_frame(side_, size));
         if (chance.chance(0.1) && hub_->withdraw(*link, number)) {
-            record.from[side_].sizes[number - 1] = link_record::withdrawn;
+            record.from[side_].back().sizes[number - 1] = link_record::withdrawn;
         }
     }
     end_turn();
@@ -67,19 +70,26 @@ void hub_program::send(link_record& record, std::size_t frames) {
 void hub_program::close(link_record& record) {
     auto* const link = record.ends[side_].link;
     if (records_.contains(link) && is_running()) {
-        hub_->close(*link, "the client has closed it");
+        hub_->close(*link, "it was closed");
         end(*link);
         end_turn();
     }
 }
 
-void hub_program::set_busy(bool is_busy) {
-    if (is_running()) {
-        for (const auto& each : records_) {
-            hub_->set_busy(*each.second->ends[side_].link, is_busy);
-        }
-        end_turn();
+void hub_program::change_facts() {
+    if (!is_running()) {
+        return;
     }
+    auto& chance = around_.world_.chance;
+    if (side_ == hub_world::node) {
+        load_ = {static_cast<std::uint16_t>(chance.below(1000)), 8, chance.chance(0.1)};
+        hub_->set_load(load_);
+    }
+    const bool is_busy = chance.chance(0.5);
+    for (const auto& each : records_) {
+        hub_->set_busy(*each.second->ends[side_].link, is_busy);
+    }
+    end_turn();
 }
 
 void hub_program::stall(duration span) {
@@ -91,15 +101,18 @@ void hub_program::kill() {
     is_alive_ = false;
     around_.bus_.kill(connection_);
     for (const auto& each : records_) {
-        each.second->ends[side_] = {nullptr, false, true, around_.world_.now()};
+        each.second->ends[side_] = {this, nullptr, true};
     }
     records_.clear();
 }
 
 void hub_program::on_message(const bus_message& message) {
     if (is_alive_) {
+        const auto told = decode_link_message(message.body);
+        around_.world_.trace(std::string(message.subject) + " hears message of kind " +
+                             std::to_string(told ? static_cast<int>(told->kind) : 0));
         hub_->on_message(message, events_);
-        end_turn();
+        end_turn_later();
     }
 }
 
@@ -110,7 +123,21 @@ void hub_program::on_connection(bool is_up) {
     }
 }
 
+/// A turn may have several reports of the bus.
+void hub_program::end_turn_later() {
+    if (around_.world_.chance.chance(0.7)) {
+        end_turn();
+    } else if (!std::exchange(is_late_, true)) {
+        around_.world_.soon([this] {
+            if (is_alive_) {
+                end_turn();
+            }
+        });
+    }
+}
+
 void hub_program::end_turn() {
+    is_late_ = false;
     for (std::size_t i = 0; i < events_.size(); ++i) {
         auto event = std::move(events_[i]); // an event may cause others
         apply(event);
@@ -124,13 +151,14 @@ void hub_program::apply(link_event& event) {
     if (const auto* request = std::get_if<link_request>(&event)) {
         answer(*request);
     } else if (const auto* accepted = std::get_if<link_accepted>(&event)) {
-        records_.at(accepted->link)->ends[side_].was_open = true;
         if (accepted->consent != "welcome") {
             around_.world_.violated("the node's consent has another text");
         }
     } else if (const auto* readable = std::get_if<link_readable>(&event)) {
-        read(*readable->link);
-    } else if (const auto* ended = std::get_if<link_ended>(&event)) {
+        if (records_.contains(readable->link)) {
+            read(*readable->link);
+        }
+    } else if (const auto* ended = std::get_if<link_ended>(&event); records_.contains(ended->link)) {
         around_.world_.trace(ended->link->subject() + " has ended: " + ended->end.detail);
         around_.check_outcome(*this, *records_.at(ended->link), ended->end);
         end(*ended->link);
@@ -146,9 +174,12 @@ void hub_program::answer(const link_request& request) {
         hub_->refuse(request, "no room");
         return;
     }
-    auto& made = hub_->accept(request, "welcome", events_);
-    record.ends[side_] = {&made, true, false, {}};
-    records_.emplace(&made, &record);
+    if (auto* const made = hub_->accept(request, "welcome", events_)) {
+        record.is_reopened = record.is_reopened || record.ends[side_].is_gone;
+        record.from[side_].push_back({made->state().epoch(), {}, 0});
+        record.ends[side_] = {this, made};
+        records_.emplace(made, &record);
+    }
 }
 
 void hub_program::read(remote_link& link) {
@@ -162,9 +193,11 @@ void hub_program::read(remote_link& link) {
 }
 
 void hub_program::end(remote_link& link) {
-    records_.at(&link)->ends[side_] = {nullptr, true, true, around_.world_.now()};
+    auto& record = *records_.at(&link);
+    record.ends[side_] = {this, nullptr, true};
     records_.erase(&link);
     hub_->forget(link);
+    around_.world_.after(longest_ignorance, [this, &record] { around_.check_peer_of(record, side_); });
 }
 
 void hub_program::arm() {
@@ -191,12 +224,9 @@ void hub_program::on_timer(std::uint64_t armed) {
 hub_world::hub_world(std::uint64_t seed, bool tracing)
     : world_(seed, tracing),
       is_calm_(world_.chance.chance(0.25)),
-      most_frame_(world_.chance.pick<std::size_t>({2000, 40'000})),
-      bus_(world_,
-           {world_.chance.chance(0.5) ? world_.chance.between(0us, 3ms) : world_.chance.between(3ms, 100ms),
-            is_calm_ || world_.chance.chance(0.5) ? 0 : world_.chance.share() * 0.1,
-            is_calm_ || world_.chance.chance(0.5) ? 0 : world_.chance.share() * 0.1,
-            world_.chance.pick<std::size_t>({1000, 1 << 20})}),
+      all_windows_(world_.chance.pick<std::size_t>({8000, 100'000})),
+      most_frame_(all_windows_ < 10'000 ? 2000 : world_.chance.pick<std::size_t>({2000, 100'000})),
+      bus_(world_, draw_climate()),
       traffic_(world_.chance.between(1s, 15s)) {
     nodes_ = world_.chance.among(1, 3);
     clients_ = world_.chance.among(1, 3);
@@ -208,13 +238,28 @@ hub_world::hub_world(std::uint64_t seed, bool tracing)
     }
 }
 
+bus_climate hub_world::draw_climate() {
+    auto& chance = world_.chance;
+    bus_climate drawn;
+    drawn.latency = chance.chance(0.5) ? chance.between(0us, 3ms) : chance.between(3ms, 100ms);
+    if (!is_calm_) {
+        drawn.loss = chance.chance(0.5) ? 0 : chance.share() * 0.1;
+        drawn.repetition = chance.chance(0.5) ? 0 : chance.share() * 0.1;
+    } else {
+        drawn.max_pending = 3 * all_windows_ + 20'000; // shares become smaller only bit by bit
+    }
+    drawn.max_payload = chance.pick<std::size_t>({bus::least_payload, 1 << 20});
+    return drawn;
+}
+
 hub_options hub_world::draw_options() {
     hub_options options;
     options.link.least_window = 512;
     options.window = static_cast<std::uint32_t>(world_.chance.among(2000, 60'000));
-    options.all_windows = world_.chance.pick<std::size_t>({4000, 100'000});
+    options.all_windows = all_windows_;
     options.link.segment = world_.chance.among(100, 20'000);
-    options.link.silence = 10s;
+    options.link.silence = 20s;
+    options.first_epoch = last_epoch_ += 1000;
     return options;
 }
 
@@ -251,7 +296,7 @@ void hub_world::draw_traffic() {
     for (auto moment = world_.origin(); moment < end; moment += chance.between(1ms, 200ms)) {
         world_.at(moment, [this] {
             auto& one = some_program();
-            one.set_busy(world_.chance.chance(0.5));
+            one.change_facts();
             for (std::size_t i = 0; i < links_.size(); ++i) {
                 if (world_.chance.chance(0.3)) {
                     one.send(links_[i], world_.chance.among(1, 5));
@@ -281,14 +326,16 @@ void hub_world::fault() {
     if (!hit.is_alive()) {
         return;
     }
-    has_fault_ = true;
-    switch (chance.below(8)) {
+    const auto kind = chance.below(8);
+    has_fault_ = has_fault_ || kind == 1 || kind == 4;
+    hit.set_fault();
+    switch (kind) {
     case 0: bus_.disconnect(hit.connection(), span); break;
     case 1: bus_.restart(span); break;
     case 2: bus_.cut(hit.connection(), span); break;
     case 3: hit.stall(span); break;
     case 4: bus_.freeze(span); break;
-    case 5: bus_.set_max_payload(chance.pick<std::size_t>({500, 1000, 1 << 20})); break;
+    case 5: bus_.set_max_payload(chance.pick<std::size_t>({bus::least_payload, 10'000, 1 << 20})); break;
     case 6: hit.kill(); break;
     default: // its supervisor starts it again
         if (hit.side() == node) {
@@ -300,16 +347,38 @@ void hub_world::fault() {
 
 // The oracle
 
+/// Returns true if the bus, or a program of the link, has had a fault.
+bool hub_world::is_disturbed(const link_record& record) const {
+    return has_fault_ || std::any_of(programs_.begin(), programs_.end(), [&](const auto& each) {
+               return each->has_fault() &&
+                      each->number() == (each->side() == client ? record.client : record.node);
+           });
+}
+
 void hub_world::check_outcome(const hub_program& teller, const link_record& record, const link_end& end) {
     const auto& peer = record.ends[1 - teller.side()];
-    const bool is_refused = end.cause == link_end_cause::refused;
-    const bool is_right =
-        is_refused                               ? record.number % 8 == 7
-        : end.cause == link_end_cause::violation ? false
-        : is_calm_ ? peer.is_gone || (record.has_no_node && end.cause == link_end_cause::no_receiver)
-                   : has_fault_ || peer.is_gone || record.has_no_node;
+    bool is_right = false;
+    switch (end.cause) {
+    case link_end_cause::refused: is_right = record.number % 8 == 7; break;
+    case link_end_cause::violation:
+    case link_end_cause::begun_anew: is_right = record.is_reopened; break;
+    case link_end_cause::peer_closed:
+        is_right = peer.is_gone || is_disturbed(record);
+        break; // or it was restarted
+    case link_end_cause::no_receiver: is_right = record.node >= nodes_ || is_disturbed(record); break;
+    case link_end_cause::silence:
+    case link_end_cause::no_progress: is_right = is_disturbed(record); break;
+    default: break;
+    }
     if (!is_right) {
         world_.violated("link " + std::to_string(record.number) + " ends without a reason: " + end.detail);
+    }
+}
+
+/// The peer has learnt of the end, unless something came in between.
+void hub_world::check_peer_of(link_record& record, std::size_t ended_side) {
+    if (record.ends[1 - ended_side].link != nullptr && !is_disturbed(record)) {
+        world_.violated("link " + std::to_string(record.number) + " goes on at one end");
     }
 }
 
@@ -322,6 +391,9 @@ void hub_world::check_rest() {
             if (!each.has_all_from(client) || !each.has_all_from(node)) {
                 world_.violated(name + " has not delivered everything");
             }
+            if (asking.link->state().peer_load() != asked.program->load()) {
+                world_.violated(name + " tells an old load");
+            }
             for (const auto& end : each.ends) {
                 if (end.link->state().output().size() > 0) {
                     world_.violated(name + " keeps bytes that have arrived");
@@ -330,6 +402,9 @@ void hub_world::check_rest() {
         } else if (asking.link != nullptr || asked.link != nullptr) {
             world_.violated(name + " has one end");
         }
+    }
+    if (is_calm_ && bus_.slow_consumers() > 0) {
+        world_.violated("more is on its way than the bus may hold");
     }
     for (const auto& each : programs_) {
         if (each->is_alive() && each->side() == client) {
@@ -342,7 +417,8 @@ void hub_world::check_rest() {
 
 void hub_world::check_end() {
     for (const auto& each : programs_) {
-        if (each->is_alive() && (each->hub().size() > 0 || each->hub().next_tick() != time_point::max())) {
+        if (each->is_alive() && (each->hub().size() + each->hub().unread_bytes() > 0 ||
+                                 each->hub().next_tick() != time_point::max())) {
             world_.violated("links are left");
         }
     }

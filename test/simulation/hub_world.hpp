@@ -28,6 +28,8 @@ public:
     std::size_t side() const noexcept { return side_; }
     std::size_t number() const noexcept { return number_; }
     bool is_alive() const noexcept { return is_alive_; }
+    bool has_fault() const noexcept { return has_fault_; }
+    void set_fault() noexcept { has_fault_ = true; }
     bool is_running() const noexcept;
     sim_bus::connection& connection() noexcept { return connection_; }
     link_hub& hub() noexcept { return *hub_; }
@@ -36,7 +38,8 @@ public:
     void open_link(std::size_t node);
     void send(link_record& record, std::size_t frames);
     void close(link_record& record);
-    void set_busy(bool is_busy);
+    void change_facts();
+    const link_load& load() const noexcept { return load_; }
     void stall(duration span);
     void kill();
 
@@ -45,6 +48,7 @@ public:
 
 private:
     void end_turn();
+    void end_turn_later();
     void apply(link_event& event);
     void answer(const link_request& request);
     void read(remote_link& link);
@@ -62,6 +66,9 @@ private:
     time_point stalled_until_{};
     std::uint64_t armed_ = 0; ///< number of the timer
     bool is_alive_ = true;
+    bool has_fault_ = false; ///< the program or its connection
+    bool is_late_ = false;   ///< end_turn() is to come
+    link_load load_;
 };
 
 /// Programs that have links with each other, over a bus with faults.
@@ -80,22 +87,27 @@ public:
 private:
     friend class hub_program;
 
+    bus_climate draw_climate();
     hub_options draw_options();
     void draw_traffic();
     void draw_faults();
     void fault();
     hub_program& some_program() { return *programs_[world_.chance.below(programs_.size())]; }
+    bool is_disturbed(const link_record& record) const;
+    void check_peer_of(link_record& record, std::size_t ended_side);
     void check_outcome(const hub_program& teller, const link_record& record, const link_end& end);
     void check_rest();
     void check_end();
 
     world world_;
     bool is_calm_;           ///< no loss, no fault
-    bool has_fault_ = false; ///< other than loss
-    std::size_t most_frame_;
+    bool has_fault_ = false; ///< the bus
+    std::size_t all_windows_;
+    std::size_t most_frame_; ///< little enough to arrive with these windows
     sim_bus bus_;
     std::deque<std::unique_ptr<hub_program>> programs_;
     std::deque<link_record> links_;
+    std::uint16_t last_epoch_ = 0;
     std::size_t nodes_ = 0; ///< the first of programs_; the clients follow
     std::size_t clients_ = 0;
     duration traffic_;

@@ -6,6 +6,7 @@
 #include "remote/link_hub.hpp"
 #include "wire/frame.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -16,34 +17,40 @@
 
 namespace skep::simulation {
 
-/// A link between two programs, with the frames of each direction. A frame has its number as JSON, and a
-/// payload that follows from the number.
+class hub_program;
+
+/// A link between two programs, with the frames of each direction. A frame has its number and the epoch of
+/// its end as JSON, and a payload that follows from the number. A node may have several ends of the link, one
+/// after the other.
 struct link_record {
     struct direction {
+        std::uint16_t epoch = 0;
         std::vector<std::size_t> sizes; ///< of the payloads; withdrawn ones are `withdrawn`
         std::size_t arrived = 0;        ///< number of the last frame that arrived
     };
     struct end {
+        hub_program* program = nullptr;
         remote_link* link = nullptr; ///< until the link ends here
-        bool was_open = false;
-        bool is_gone = false; ///< the program, or the link here
-        time_point gone{};
+        bool is_gone = false;        ///< the program, or the link here
     };
 
     static constexpr auto withdrawn = static_cast<std::size_t>(-1);
 
     std::size_t number = 0;
-    std::array<direction, 2> from; ///< the client, the node
+    std::size_t client = 0; ///< numbers of the programs
+    std::size_t node = 0;
+    std::array<std::vector<direction>, 2> from; ///< the client, the node; by epoch
     std::array<end, 2> ends;
-    bool has_no_node = false; ///< the client asked a node that does not exist
+    bool is_reopened = false; ///< a repeated request has come after the end of the link at the node
 
     /// Returns a frame to send.
     std::string make_frame(std::size_t side, std::size_t payload) {
-        from[side].sizes.push_back(payload);
-        const auto frame_number = from[side].sizes.size();
+        auto& sizes = from[side].back().sizes;
+        sizes.push_back(payload);
+        const auto frame_number = sizes.size();
         std::string out;
         const auto begin = begin_frame(out);
-        out += std::to_string(frame_number);
+        out += std::to_string(frame_number) + "e" + std::to_string(from[side].back().epoch);
         const auto json_end = out.size();
         out += payload_of(frame_number, payload);
         end_frame(out, begin, json_end);
@@ -53,8 +60,19 @@ struct link_record {
     /// Returns what is wrong with a frame that has come from `side`, or null.
     const char* take(std::size_t side, const frame_view& frame) {
         std::size_t frame_number = 0;
-        std::from_chars(frame.json.data(), frame.json.data() + frame.json.size(), frame_number);
-        auto& sent = from[side];
+        std::uint16_t epoch = 0;
+        const auto* const end = frame.json.data() + frame.json.size();
+        const auto [after_number, problem] = std::from_chars(frame.json.data(), end, frame_number);
+        std::from_chars(std::min(after_number + 1, end), end, epoch);
+        const auto found = std::find_if(from[side].begin(), from[side].end(),
+                                        [&](const direction& each) { return each.epoch == epoch; });
+        const bool has_two = std::any_of(from[side].begin(), from[side].end(), [&](const direction& each) {
+            return each.epoch != epoch && each.arrived > 0;
+        });
+        if (found == from[side].end() || has_two) {
+            return "frames of two ends have arrived";
+        }
+        auto& sent = *found;
         if (frame_number == 0 || frame_number > sent.sizes.size() || frame_number <= sent.arrived) {
             return "a frame has arrived twice, or was not sent";
         }
@@ -74,8 +92,8 @@ struct link_record {
 
     /// Returns true if all frames from `side` have arrived.
     bool has_all_from(std::size_t side) const {
-        const auto& sizes = from[side].sizes;
-        for (auto i = from[side].arrived; i < sizes.size(); ++i) {
+        const auto& sizes = from[side].back().sizes;
+        for (auto i = from[side].back().arrived; i < sizes.size(); ++i) {
             if (sizes[i] != withdrawn) {
                 return false;
             }

@@ -37,12 +37,13 @@ BOOST_AUTO_TEST_CASE(a_message_has_these_bytes) {
     message.position = 0x090a0b0c0d0e0f10;
     message.expected = 0x1112131415161718;
     message.body = "ab";
+    message.epoch = 1;
     BOOST_TEST(hex(bytes_of(message)) == "534b4c31"         // SKL1
                                          "04"               // data
                                          "01"               // draining
                                          "0102"             // calls
                                          "0304"             // places
-                                         "0000"             // reserved
+                                         "0001"             // epoch
                                          "05060708"         // window
                                          "090a0b0c0d0e0f10" // position
                                          "1112131415161718" // expected
@@ -57,6 +58,7 @@ BOOST_AUTO_TEST_CASE(a_decoded_message_is_the_encoded_one) {
     message.position = 1;
     message.expected = ~std::uint64_t(0);
     message.body = "the body";
+    message.epoch = 0xfffe;
     const auto bytes = bytes_of(message);
     const auto decoded = decode_link_message(bytes);
     BOOST_REQUIRE(decoded.has_value());
@@ -66,12 +68,12 @@ BOOST_AUTO_TEST_CASE(a_decoded_message_is_the_encoded_one) {
     BOOST_TEST(decoded->position == message.position);
     BOOST_TEST(decoded->expected == message.expected);
     BOOST_TEST(decoded->body == message.body);
+    BOOST_TEST(decoded->epoch == message.epoch);
 }
 
-BOOST_AUTO_TEST_CASE(unknown_flags_and_reserved_bytes_are_ignored) {
+BOOST_AUTO_TEST_CASE(unknown_flags_are_ignored) {
     auto bytes = bytes_of({});
     bytes[5] = '\xfe';
-    bytes[10] = bytes[11] = '\xff';
     const auto decoded = decode_link_message(bytes);
     BOOST_REQUIRE(decoded.has_value());
     BOOST_TEST(!decoded->load.is_draining);

@@ -96,6 +96,7 @@ posted_message message_to(std::string subject, link_kind kind, std::string reply
     link_message message;
     message.kind = kind;
     message.window = 64 << 10;
+    message.epoch = hub_options().first_epoch;
     const auto head = encode_link_head(message);
     return {std::move(subject), std::move(reply), std::string(head.begin(), head.end())};
 }
@@ -107,7 +108,7 @@ struct linked_ends {
         node.read(client);
         const auto request = node.take<link_request>();
         BOOST_TEST(request.body() == "hello");
-        at_node = &node.hub.accept(request, "welcome", node.events);
+        at_node = node.hub.accept(request, "welcome", node.events);
         client.read(node);
         const auto accepted = client.take<link_accepted>();
         BOOST_TEST(accepted.link == at_client);
@@ -152,11 +153,12 @@ BOOST_AUTO_TEST_CASE(the_frames_of_a_turn_go_in_one_message) {
 
 BOOST_AUTO_TEST_CASE(a_frame_comes_in_parts_that_fit_the_bus) {
     linked_ends both;
-    both.client.connection.payload = 100; // checked by the bus
-    const std::string text(1000, 'x');
+    both.client.connection.payload = bus::least_payload; // checked by the bus
+    const std::string text(40'000, 'x');
     both.client.hub.send(*both.at_client, frame_of(text));
     both.client.hub.flush();
-    BOOST_TEST(both.client.connection.published.size() > 10u);
+    BOOST_TEST(both.client.connection.published.size() == 10u);
+    BOOST_TEST(both.node.hub.unread_bytes() == 0u);
     std::vector<std::string> texts;
     while (!both.client.connection.published.empty()) {
         both.node.receive(both.client.connection.published.front());
@@ -164,6 +166,8 @@ BOOST_AUTO_TEST_CASE(a_frame_comes_in_parts_that_fit_the_bus) {
         for (auto& each : both.node.frames(*both.at_node)) {
             texts.push_back(std::move(each));
         }
+        BOOST_TEST(both.node.hub.unread_bytes() == both.at_node->unread_bytes());
+        BOOST_TEST((both.node.hub.unread_bytes() > 0) == texts.empty());
         both.node.hub.flush(); // a turn ends in the midst of the frame
     }
     BOOST_TEST(texts == std::vector<std::string>{text}, boost::test_tools::per_element());
@@ -186,27 +190,38 @@ BOOST_AUTO_TEST_CASE(links_share_what_the_bus_may_hold) {
     hub_options options;
     options.window = 1 << 20;
     options.all_windows = 2 << 20;
-    hub_end client(options);
+    hub_end node(options);
     std::deque<remote_link*> links;
-    const auto told_window = [&] {
-        const auto number = std::to_string(links.size());
-        links.push_back(&client.hub.open("client." + number, "node.1", "hello"));
-        return client.connection.published.back().read().window;
+    const auto told_window = [&] { return node.connection.published.back().read().window; };
+    const auto open = [&] {
+        node.receive(message_to("node." + std::to_string(links.size()), link_kind::open));
+        links.push_back(node.hub.accept(node.take<link_request>(), "welcome", node.events));
+        BOOST_TEST(told_window() == 64u << 10); // before the share of the others is smaller
     };
-    BOOST_TEST(told_window() == 1u << 20);
-    BOOST_TEST(told_window() == 1u << 20);
-    told_window();
-    BOOST_TEST(told_window() == 512u << 10);
-    while (links.size() < 100) {
-        told_window();
-    }
-    BOOST_TEST(told_window() == 64u << 10); // a peer would not take less
-    while (links.size() > 2) {
-        client.hub.close(*links.front(), "");
-        client.hub.forget(*links.front());
+    const auto next_window = [&] {
+        node.hub.send(*links.back(), frame_of("1"));
+        node.hub.flush();
+        return told_window();
+    };
+    const auto forget = [&] {
+        node.hub.close(*links.front(), "");
+        node.hub.forget(*links.front());
         links.pop_front();
+    };
+    open();
+    BOOST_TEST(next_window() == 1u << 20);
+    for (int i = 0; i < 3; ++i) {
+        open();
     }
-    BOOST_TEST(told_window() == (2u << 20) / 3);
+    BOOST_TEST(next_window() == 512u << 10);
+    while (links.size() < 100) {
+        open();
+    }
+    BOOST_TEST(next_window() == 64u << 10); // a peer would not take less
+    while (links.size() > 3) {
+        forget();
+    }
+    BOOST_TEST(next_window() == (2u << 20) / 3);
 }
 
 BOOST_AUTO_TEST_CASE(the_load_is_told) {
@@ -242,15 +257,77 @@ BOOST_AUTO_TEST_CASE(a_repeated_request_is_one) {
     BOOST_TEST(both.node.hub.size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_request_that_comes_twice_before_its_answer_makes_one_link) {
+    const manual_time time;
+    hub_end node;
+    node.receive(message_to("node.1", link_kind::open));
+    node.receive(message_to("node.1", link_kind::open));
+    const auto first = node.take<link_request>();
+    const auto second = node.take<link_request>();
+    BOOST_TEST(node.hub.accept(first, "welcome", node.events) != nullptr);
+    BOOST_TEST(node.hub.accept(second, "welcome", node.events) == nullptr);
+    BOOST_TEST(node.hub.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_request_that_cannot_be_answered_is_ignored) {
+    const manual_time time;
+    hub_end node;
+    node.receive(message_to("node.1", link_kind::open, ""));
+    BOOST_TEST(node.events.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_stranger_cannot_speak_for_the_peer) {
+    linked_ends both;
+    both.node.receive(message_to("node.1", link_kind::close, "client.2"));
+    BOOST_TEST(both.node.events.empty());
+    both.node.receive(message_to("node.1", link_kind::open, "client.2"));
+    BOOST_TEST(both.node.connection.published.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_link_that_is_accepted_while_the_bus_is_down_says_nothing_before_it_is_up) {
+    const manual_time time;
+    hub_end node;
+    node.receive(message_to("node.1", link_kind::open));
+    node.connection.up = false;
+    node.hub.on_connection(false, node.events);
+    auto& made = *node.hub.accept(node.take<link_request>(), "welcome", node.events);
+    node.connection.published.clear(); // what a bus that is down loses
+    node.hub.send(made, frame_of("1"));
+    node.hub.flush();
+    BOOST_TEST(node.connection.published.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_link_with_calls_beats_more_often) {
+    linked_ends both;
+    both.client.hub.set_busy(*both.at_client, true);
+    BOOST_TEST((both.client.hub.next_tick() == clock::now() + link_limits().beat));
+    both.client.hub.set_busy(*both.at_client, false);
+    BOOST_TEST((both.client.hub.next_tick() == clock::now() + link_limits().idle_beat));
+}
+
+BOOST_AUTO_TEST_CASE(a_link_can_be_used_and_forgotten_in_one_turn) {
+    linked_ends both;
+    both.client.hub.send(*both.at_client, frame_of("1"));
+    both.client.hub.flush();
+    both.node.read(both.client);
+    both.node.hub.send(*both.at_node, frame_of("2"));
+    both.node.hub.close(*both.at_node, "");
+    both.node.hub.forget(*both.at_node);
+    BOOST_TEST(both.node.take<link_readable>().link->subject() == "node.1"); // its memory is still there
+    BOOST_TEST(both.node.hub.unread_bytes() == 0u);
+    both.node.hub.flush();
+    BOOST_TEST(both.node.hub.size() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_request_against_the_rules_ends_at_once) {
     const manual_time time;
     hub_end node;
     auto bad = message_to("node.1", link_kind::open);
     bad.bytes[12] = bad.bytes[13] = bad.bytes[14] = bad.bytes[15] = 0; // the window
     node.receive(bad);
-    auto& made = node.hub.accept(node.take<link_request>(), "welcome", node.events);
+    const auto* const made = node.hub.accept(node.take<link_request>(), "welcome", node.events);
     const auto ended = node.take<link_ended>();
-    BOOST_TEST(ended.link == &made);
+    BOOST_TEST(ended.link == made);
     BOOST_TEST((ended.end.cause == link_end_cause::violation));
     BOOST_TEST((node.connection.published.back().read().kind == link_kind::close));
 }
@@ -279,7 +356,10 @@ BOOST_AUTO_TEST_CASE(whoever_sends_to_an_unknown_link_learns_so_seldom) {
     BOOST_TEST((one.connection.published.back().read().kind == link_kind::close));
     one.receive(message_to("node.2", link_kind::data));
     BOOST_TEST(one.connection.published.size() == 2u);
-    time.advance(100ms);
+    time.advance(99ms);
+    one.receive(message_to("node.1", link_kind::data));
+    BOOST_TEST(one.connection.published.size() == 2u);
+    time.advance(1ms);
     one.receive(message_to("node.1", link_kind::data));
     BOOST_TEST(one.connection.published.size() == 3u);
     for (int i = 0; i < 5000; ++i) { // a stranger invents links
@@ -347,6 +427,18 @@ BOOST_AUTO_TEST_CASE(a_link_outlives_a_cut) {
     }
     BOOST_TEST(both.node.frames(*both.at_node) == std::vector<std::string>{"1"},
                boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_link_ends_once) {
+    linked_ends both;
+    both.node.receive(message_to("node.1", link_kind::close));
+    both.node.take<link_ended>();
+    both.node.hub.on_connection(false, both.node.events);
+    both.node.hub.on_connection(true, both.node.events);
+    both.node.receive(message_to("node.1", link_kind::close));
+    both.time.advance(1min);
+    both.node.hub.tick(both.node.events);
+    BOOST_TEST(both.node.events.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_link_that_is_opened_while_the_bus_is_down_waits_for_it) {

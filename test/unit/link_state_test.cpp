@@ -519,4 +519,33 @@ BOOST_AUTO_TEST_CASE(a_segment_has_at_least_a_byte) {
     BOOST_TEST(client.sent() == "data(0+1) data(1+1)");
 }
 
+BOOST_AUTO_TEST_CASE(a_peer_that_begins_anew_ends_the_link) {
+    open_client client;
+    link_message message;
+    message.kind = link_kind::data;
+    message.window = window;
+    message.body = "of another stream";
+    message.epoch = 7;
+    const auto input = client.state.receive(message, client.now, client.out);
+    BOOST_TEST(input.bytes.empty());
+    BOOST_REQUIRE(client.state.outcome().has_value());
+    BOOST_TEST((client.state.outcome()->cause == link_end_cause::begun_anew));
+    BOOST_TEST((client.out.back().kind == link_kind::close));
+}
+
+BOOST_AUTO_TEST_CASE(whoever_does_not_know_the_link_closes_it_without_the_epoch) {
+    link_end_under_test node(link_role::node);
+    node.state.set_epoch(9);
+    link_message message;
+    message.kind = link_kind::open;
+    message.window = window;
+    message.epoch = 7;
+    node.state.receive(message, node.now, node.out);
+    BOOST_TEST(node.out.back().epoch == 9);
+    message.kind = link_kind::close;
+    message.epoch = 0;
+    node.state.receive(message, node.now, node.out);
+    BOOST_TEST((node.state.outcome()->cause == link_end_cause::peer_closed));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
