@@ -144,6 +144,11 @@ class Host:
         self.wait_for(lambda: self.referee.pongs[seq], "pong")
         return self.referee.pongs[seq]
 
+    @property
+    def noticeable(self):
+        """How many ms a call runs that until_busy() is to see, on a slow machine too."""
+        return int(self.patience * 60)
+
     def until_busy(self, count=1):
         """Returns once it has begun so many calls: what is sent over the control channel might overtake them."""
         until = time.monotonic() + self.patience

@@ -34,7 +34,7 @@ def shutdown(stage):
 def shutdown_busy(stage):
     stage.need_control_channel()
     host = stage.ready()
-    call = host.call("slow", ms=300)
+    call = host.call("slow", ms=host.noticeable)
     host.until_busy()
     host.shutdown()
     host.result(call)
@@ -57,7 +57,7 @@ def shutdown_asking(stage):
 def shutdown_waiting(stage):
     stage.need_control_channel()
     host = stage.ready()
-    running = [host.call("slow", ms=300) for _ in range(host.referee.capacity)]
+    running = [host.call("slow", ms=host.noticeable) for _ in range(host.referee.capacity)]
     waiting = host.call("add", a=1, b=2)
     host.until_busy(len(running))
     host.shutdown()

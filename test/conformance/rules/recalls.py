@@ -45,7 +45,7 @@ def recall_overtakes(stage):
 @rule("answers a recalled call that has begun, and ignores a recall of a call that is over")
 def recall_late(stage):
     host = recalling(stage)
-    call = host.call("slow", ms=100)
+    call = host.call("slow", ms=host.noticeable)
     host.until_busy()
     host.recall(call)
     host.result(call)
