@@ -207,7 +207,14 @@ scenario draw_scenario(dice& chance) {
         make_automatic(drawn, aside);
     }
     if (with_recalls) {
-        drawn.weather.slow_recalls = aside.pick({0.0, 0.5});
+        if (aside.chance(0.5)) { // callers give up before the answer to a recall
+            drawn.weather.slow_recalls = 0.5;
+            drawn.config.request_timeout = 30ms;
+        }
+        drawn.weather.longest_call = 60us;
+        drawn.weather.slow_calls = aside.pick({0.005, 0.02}); // so few that calls are still sent ahead
+        drawn.weather.stuck_calls = 0;
+        drawn.longest_pause = 20us;
         drawn.cancels = aside.pick({0.0, 0.1, 0.4});
     }
     const bool has_batches = !drawn.steady && aside.chance(0.35);

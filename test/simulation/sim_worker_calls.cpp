@@ -331,7 +331,7 @@ void sim_worker::recall(std::uint64_t id) {
              R"({"type":"recalled","id":)" + std::to_string(given_back.id) + "}", {}, &given_back);
     };
     if (weather_.slow_recalls > 0 && world_.chance.chance(weather_.slow_recalls)) {
-        later(world_.chance.between(0us, 5ms), std::move(answer));
+        later(world_.chance.between(0us, 100ms), std::move(answer));
     } else {
         answer();
     }
