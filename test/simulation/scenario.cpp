@@ -213,6 +213,7 @@ scenario draw_scenario(dice& chance) {
         }
         drawn.weather.longest_call = 60us;
         drawn.weather.slow_calls = aside.pick({0.005, 0.02}); // so few that calls are still sent ahead
+        drawn.weather.slowness = 500;
         drawn.weather.stuck_calls = 0;
         drawn.longest_pause = 20us;
         drawn.cancels = aside.pick({0.0, 0.1, 0.4});
