@@ -13,7 +13,7 @@ struct bus_message {
     std::string_view subject;
     std::string_view reply; ///< subject for the answers; empty if none is expected
     std::string_view body;
-    bool has_no_receiver = false; ///< the bus reports: nobody has received a message with the reply `subject`
+    bool has_no_receiver = false; ///< report of the bus: no receiver of the message with the reply `subject`
 };
 
 /// The program behind a connection to a bus.

@@ -187,7 +187,7 @@ void link_hub::on_message(const bus_message& message, events& out) {
 }
 
 /// An answer to a message for an unknown link has no reply.
-bool link_hub::is_from_peer(const remote_link& link, const bus_message& message) const noexcept {
+bool link_hub::is_from_peer(const remote_link& link, const bus_message& message) noexcept {
     return message.reply.empty() || message.reply == link.peer_;
 }
 

@@ -53,9 +53,8 @@ private:
     std::string subject_;
     std::string peer_; ///< the subject of the messages to the peer
     link_state state_;
-    std::optional<frame_decoder>
-        frames_;           ///< from the first byte of a frame on, until a turn ends between two
-    bool is_used_ = false; ///< is in link_hub::used_
+    std::optional<frame_decoder> frames_; ///< absent after a turn that ended between two frames
+    bool is_used_ = false;                ///< is in link_hub::used_
 };
 
 /// A client asks for a link: link_hub::accept() or refuse() answers. Both fields with subjects come from the
@@ -159,7 +158,7 @@ private:
     template <class Action>
     void act(remote_link& link, events& out, const Action& action);
     void publish(std::string_view subject, std::string_view reply, const link_message& message);
-    bool is_from_peer(const remote_link& link, const bus_message& message) const noexcept;
+    static bool is_from_peer(const remote_link& link, const bus_message& message) noexcept;
     bool take(remote_link& link, std::string_view bytes);
     void use(remote_link& link);
     void receive(remote_link& link, const link_message& message, events& out);

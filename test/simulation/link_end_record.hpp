@@ -4,6 +4,7 @@
 #pragma once
 
 #include "policy/link_state.hpp"
+#include "simulation/pattern_byte.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -44,7 +45,7 @@ public:
         std::memcpy(bytes.data(), &length, 4);
         std::memcpy(bytes.data() + 4, &number, 4);
         for (std::size_t i = frame_head; i < size; ++i) {
-            bytes[i] = byte_of(number, i);
+            bytes[i] = pattern_byte(number, i);
         }
         return bytes;
     }
@@ -178,10 +179,6 @@ private:
         if (message.body.empty() || end - acknowledged_ > peer_window_) {
             wrong("more is unacknowledged than the peer's window allows");
         }
-    }
-
-    static char byte_of(std::uint32_t number, std::size_t place) noexcept {
-        return static_cast<char>(number * 31 + place * 7);
     }
 
     void take_frame(std::uint32_t number, std::string_view bytes, const link_end_record& sender) {

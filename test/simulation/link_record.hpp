@@ -4,6 +4,7 @@
 #pragma once
 
 #include "remote/link_hub.hpp"
+#include "simulation/pattern_byte.hpp"
 #include "wire/frame.hpp"
 
 #include <algorithm>
@@ -105,7 +106,7 @@ private:
     static std::string payload_of(std::size_t frame_number, std::size_t size) {
         std::string bytes(size, '\0');
         for (std::size_t i = 0; i < size; ++i) {
-            bytes[i] = static_cast<char>(frame_number * 31 + i * 7);
+            bytes[i] = pattern_byte(frame_number, i);
         }
         return bytes;
     }

@@ -151,6 +151,21 @@ void make_automatic(scenario& drawn, dice& chance) {
     drawn.calls_per_loop = 120;
 }
 
+/// Calls behind a slow one are recalled, and callers give up before the answer in half of the worlds.
+void make_recalling(scenario& drawn, dice& chance) {
+    auto& weather = drawn.weather;
+    if (chance.chance(0.5)) {
+        weather.slow_recalls = 0.5;
+        drawn.config.request_timeout = 30ms;
+    }
+    weather.longest_call = 60us;
+    weather.slow_calls = chance.pick({0.005, 0.02}); // so few that calls are still sent ahead
+    weather.slowness = 500;
+    weather.stuck_calls = 0;
+    drawn.longest_pause = 20us;
+    drawn.cancels = chance.pick({0.0, 0.1, 0.4});
+}
+
 /// Nothing but calls that follow each other, which all end in the same way; then none.
 void make_steady(scenario& drawn, dice& chance) {
     auto& config = drawn.config;
@@ -207,16 +222,7 @@ scenario draw_scenario(dice& chance) {
         make_automatic(drawn, aside);
     }
     if (with_recalls) {
-        if (aside.chance(0.5)) { // callers give up before the answer to a recall
-            drawn.weather.slow_recalls = 0.5;
-            drawn.config.request_timeout = 30ms;
-        }
-        drawn.weather.longest_call = 60us;
-        drawn.weather.slow_calls = aside.pick({0.005, 0.02}); // so few that calls are still sent ahead
-        drawn.weather.slowness = 500;
-        drawn.weather.stuck_calls = 0;
-        drawn.longest_pause = 20us;
-        drawn.cancels = aside.pick({0.0, 0.1, 0.4});
+        make_recalling(drawn, aside);
     }
     const bool has_batches = !drawn.steady && aside.chance(0.35);
     if (has_batches || with_batches) {

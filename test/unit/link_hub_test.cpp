@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_is_accepted_while_the_bus_is_down_says_nothing_
     node.connection.up = false;
     node.hub.on_connection(false, node.events);
     auto& made = *node.hub.accept(node.take<link_request>(), "welcome", node.events);
-    node.connection.published.clear(); // what a bus that is down loses
+    node.connection.published.clear(); // a bus without connection loses it
     node.hub.send(made, frame_of("1"));
     node.hub.flush();
     BOOST_TEST(node.connection.published.empty());
