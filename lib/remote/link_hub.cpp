@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <new>
 #include <utility>
 
@@ -17,6 +16,7 @@ namespace {
 
 constexpr duration tell_interval = std::chrono::milliseconds(100); ///< between answers to one unknown link
 constexpr std::size_t most_told = 1000;                            ///< unknown links in that time
+constexpr std::size_t idle_memory = 1024; ///< bytes for the input of a link that has read everything
 
 } // namespace
 
@@ -95,9 +95,16 @@ void link_hub::share_windows() noexcept {
 
 // Sending
 
-std::uint64_t link_hub::send(remote_link& link, std::string frame) {
+void link_hub::send(remote_link& link, std::string bytes) {
     use(link);
-    return link.state_.output().add(std::move(frame));
+    link.state_.output().add(std::move(bytes));
+}
+
+std::size_t link_hub::room(remote_link& link) const noexcept {
+    const std::size_t most = 2 * std::size_t(options_.window);
+    const auto held = link.state_.output().size();
+    link.is_full_ = held >= most;
+    return link.is_full_ ? 0 : most - held;
 }
 
 void link_hub::set_busy(remote_link& link, bool is_busy) {
@@ -108,8 +115,8 @@ void link_hub::flush() {
     for (; !used_.empty(); used_.pop_back()) {
         auto& each = *used_.back();
         each.is_used_ = false;
-        if (each.frames_ && each.frames_->at_boundary()) {
-            each.frames_.reset(); // an idle link needs little memory
+        if (each.input_.empty() && each.input_.capacity() > idle_memory) {
+            each.input_ = {};
         }
         if (!each.state_.outcome()) {
             act(each, [](link_state& state, auto& messages) { state.flush(clock::now(), messages); });
@@ -145,12 +152,15 @@ void link_hub::act(remote_link& link, const Action& action) {
     }
 }
 
-/// Likewise, and reports the end of the link.
+/// Likewise, and reports the end of the link, or that it takes bytes again.
 template <class Action>
 void link_hub::act(remote_link& link, events& out, const Action& action) {
     act(link, action);
     if (const auto& end = link.state_.outcome()) {
         out.push_back(link_ended{&link, *end});
+    } else if (link.is_full_ && link.state_.output().size() <= options_.window) {
+        link.is_full_ = false;
+        out.push_back(link_writable{&link});
     }
 }
 
@@ -200,7 +210,7 @@ void link_hub::receive(remote_link& link, const link_message& message, events& o
             if (take(link, input.bytes)) {
                 out.push_back(link_readable{&link});
             } else {
-                state.close("no memory for a frame", clock::now(), messages);
+                state.close("no memory for its bytes", clock::now(), messages);
             }
         }
     });
@@ -215,31 +225,24 @@ remote_link* link_hub::find_open(std::string_view subject) const noexcept {
 bool link_hub::take(remote_link& link, std::string_view bytes) {
     use(link);
     try {
-        if (!link.frames_) {
-            link.frames_.emplace(options_.frames);
-        }
-        while (!bytes.empty()) {
-            const auto space = link.frames_->prepare();
-            const auto count = std::min(space.size(), bytes.size());
-            std::memcpy(space.data(), bytes.data(), count);
-            link.frames_->commit(count);
-            unread_bytes_ += count;
-            bytes.remove_prefix(count);
-        }
+        link.input_.erase(0, std::exchange(link.read_bytes_, 0));
+        link.input_ += bytes;
     } catch (const std::bad_alloc&) {
         return false;
     }
+    unread_bytes_ += bytes.size();
     return true;
 }
 
-std::optional<frame_view> link_hub::next_frame(remote_link& link) {
-    if (!link.frames_) {
-        return std::nullopt;
+std::size_t link_hub::read(remote_link& link, std::span<char> space) noexcept {
+    const auto count = link.input_.copy(space.data(), space.size(), link.read_bytes_);
+    link.read_bytes_ += count;
+    unread_bytes_ -= count;
+    if (link.unread_bytes() == 0) {
+        link.input_.clear();
+        link.read_bytes_ = 0;
     }
-    const auto unread = link.unread_bytes();
-    const auto frame = link.frames_->next();
-    unread_bytes_ -= unread - link.unread_bytes();
-    return frame;
+    return count;
 }
 
 /// Tells the sender that its link does not exist here; seldom, as many messages may be on their way.

@@ -6,7 +6,6 @@
 #include "policy/deadline_heap.hpp"
 #include "policy/link_state.hpp"
 #include "remote/bus.hpp"
-#include "wire/frame.hpp"
 #include "wire/link_head.hpp"
 
 #include <cstddef>
@@ -14,7 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -26,11 +25,10 @@ struct hub_options {
     link_limits link;
     std::uint32_t window = 2 << 20;     ///< of a link, in bytes: link_limits::least_window and more
     std::size_t all_windows = 32 << 20; ///< of all links together, in bytes; a link has its least anyway
-    frame_limits frames{64u << 20, 64u << 20};
-    std::uint16_t first_epoch = 1; ///< a random number
+    std::uint16_t first_epoch = 1;      ///< a random number
 };
 
-/// One end of a link, which carries frames. A link_hub owns the links.
+/// One end of a link: a stream of bytes in each direction. A link_hub owns the links.
 class remote_link : private deadline_node {
 public:
     remote_link(const remote_link&) = delete;
@@ -41,8 +39,8 @@ public:
 
     const link_state& state() const noexcept { return state_; }
 
-    /// Returns the number of received bytes that link_hub::next_frame() has not returned.
-    std::size_t unread_bytes() const noexcept { return frames_ ? frames_->unread().size() : 0; }
+    /// Returns the number of received bytes that link_hub::read() has not returned.
+    std::size_t unread_bytes() const noexcept { return input_.size() - read_bytes_; }
 
 private:
     friend class link_hub;
@@ -53,8 +51,10 @@ private:
     std::string subject_;
     std::string peer_; ///< the subject of the messages to the peer
     link_state state_;
-    std::optional<frame_decoder> frames_; ///< absent after a turn that ended between two frames
-    bool is_used_ = false;                ///< is in link_hub::used_
+    std::string input_;          ///< received
+    std::size_t read_bytes_ = 0; ///< of input_
+    bool is_full_ = false;       ///< link_hub::room() was 0, and a link_writable is due
+    bool is_used_ = false;       ///< is in link_hub::used_
 };
 
 /// A client asks for a link: link_hub::accept() or refuse() answers. Both fields with subjects come from the
@@ -74,8 +74,13 @@ struct link_accepted {
     std::string consent; ///< the node's answer, a JSON text
 };
 
-/// Bytes have arrived; link_hub::next_frame() may have a frame.
+/// Bytes have arrived, for link_hub::read().
 struct link_readable {
+    remote_link* link;
+};
+
+/// The link takes bytes again, after link_hub::room() was 0.
+struct link_writable {
     remote_link* link;
 };
 
@@ -85,12 +90,12 @@ struct link_ended {
     link_end end;
 };
 
-using link_event = std::variant<link_request, link_accepted, link_readable, link_ended>;
+using link_event = std::variant<link_request, link_accepted, link_readable, link_writable, link_ended>;
 
-/// The links of one program, over one connection to a bus. Carries the frames of each link, keeps the times
-/// of all links, and divides the memory that the bus may need for this program. The owner passes on the
-/// reports of the bus, calls tick() at next_tick(), and calls flush() at the end of each turn with the hub.
-/// If an exception leaves a function, except next_frame(), the hub can only be destroyed.
+/// The links of one program, over one connection to a bus. Keeps the times of all links, and divides the
+/// memory that the bus may need for this program. The owner passes on the reports of the bus, calls tick() at
+/// next_tick(), and calls flush() at the end of each turn with the hub. If an exception leaves a function,
+/// the hub can only be destroyed.
 class link_hub {
 public:
     using events = std::vector<link_event>;
@@ -108,15 +113,15 @@ public:
     remote_link* accept(const link_request& request, std::string consent, events& out);
     void refuse(const link_request& request, std::string_view reason);
 
-    /// Sends a frame. Returns its number on this link, for withdraw().
-    std::uint64_t send(remote_link& link, std::string frame);
+    /// Sends `bytes` with the other bytes of this turn. Precondition: `bytes` is not empty.
+    void send(remote_link& link, std::string bytes);
 
-    /// Takes back a frame that waits. Returns false if a part of the frame has left.
-    bool withdraw(remote_link& link, std::uint64_t number) { return link.state_.output().withdraw(number); }
+    /// Returns the number of bytes that the link takes before it holds too many for a slow peer. If that is
+    /// 0, a link_writable follows when there is room again. send() takes any number.
+    std::size_t room(remote_link& link) const noexcept;
 
-    /// Returns the next frame of the peer, or nullopt. The frame is valid until on_message() or flush().
-    /// Throws protocol_violation; the link can then only be closed.
-    std::optional<frame_view> next_frame(remote_link& link);
+    /// Moves received bytes to the beginning of `space`. Returns their number: 0 if all were read.
+    std::size_t read(remote_link& link, std::span<char> space) noexcept;
 
     /// Sets whether calls are in flight on the link: the link sends signs of life more often.
     void set_busy(remote_link& link, bool is_busy);
@@ -145,7 +150,7 @@ public:
     /// Returns the number of links that are not forgotten.
     std::size_t size() const noexcept { return links_.size(); }
 
-    /// Returns the number of received bytes, of all links, that next_frame() has not returned.
+    /// Returns the number of received bytes, of all links, that read() has not returned.
     std::size_t unread_bytes() const noexcept { return unread_bytes_; }
 
 private:

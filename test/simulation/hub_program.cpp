@@ -54,10 +54,7 @@ void hub_program::send(link_record& record, std::size_t frames) {
     auto& chance = around_.world_.chance;
     for (std::size_t i = 0; i < frames; ++i) {
         const auto size = chance.chance(0.03) ? chance.below(around_.most_frame_) : chance.below(200);
-        const auto number = hub_->send(*link, record.make_frame(side_, size));
-        if (chance.chance(0.1) && hub_->withdraw(*link, number)) {
-            record.from[side_].back().sizes[number - 1] = link_record::withdrawn;
-        }
+        hub_->send(*link, record.make_frame(side_, size));
     }
     end_turn();
 }
@@ -155,7 +152,8 @@ void hub_program::apply(link_event& event) {
         if (records_.contains(readable->link)) {
             read(*readable->link);
         }
-    } else if (const auto* ended = std::get_if<link_ended>(&event); records_.contains(ended->link)) {
+    } else if (const auto* ended = std::get_if<link_ended>(&event);
+               ended != nullptr && records_.contains(ended->link)) {
         around_.world_.trace(ended->link->subject() + " has ended: " + ended->end.detail);
         around_.check_outcome(*this, *records_.at(ended->link), ended->end);
         end(*ended->link);
@@ -181,7 +179,12 @@ void hub_program::answer(const link_request& request) {
 
 void hub_program::read(remote_link& link) {
     auto& record = *records_.at(&link);
-    while (const auto frame = hub_->next_frame(link)) {
+    auto& frames = record.ends[side_].frames;
+    while (link.unread_bytes() > 0) {
+        const auto space = frames.prepare();
+        frames.commit(hub_->read(link, space));
+    }
+    while (const auto frame = frames.next()) {
         if (const char* const problem = record.take(1 - side_, *frame)) {
             around_.world_.violated(link.subject() + ": " + problem);
             return;

@@ -26,16 +26,15 @@ class hub_program;
 struct link_record {
     struct direction {
         std::uint16_t epoch = 0;
-        std::vector<std::size_t> sizes; ///< of the payloads; withdrawn ones are `withdrawn`
+        std::vector<std::size_t> sizes; ///< of the payloads
         std::size_t arrived = 0;        ///< number of the last frame that arrived
     };
     struct end {
         hub_program* program = nullptr;
         remote_link* link = nullptr; ///< until the link ends here
         bool is_gone = false;        ///< the program, or the link here
+        frame_decoder frames{{64u << 20, 64u << 20}};
     };
-
-    static constexpr auto withdrawn = static_cast<std::size_t>(-1);
 
     std::size_t number = 0;
     std::size_t client = 0; ///< numbers of the programs
@@ -74,13 +73,8 @@ struct link_record {
             return "frames of two ends have arrived";
         }
         auto& sent = *found;
-        if (frame_number == 0 || frame_number > sent.sizes.size() || frame_number <= sent.arrived) {
-            return "a frame has arrived twice, or was not sent";
-        }
-        for (auto i = sent.arrived + 1; i < frame_number; ++i) {
-            if (sent.sizes[i - 1] != withdrawn) {
-                return "a frame is missing";
-            }
+        if (frame_number != sent.arrived + 1 || frame_number > sent.sizes.size()) {
+            return "a frame is missing, has arrived twice, or was not sent";
         }
         sent.arrived = frame_number;
         const auto payload = payload_of(frame_number, frame.payload.size());
@@ -93,13 +87,7 @@ struct link_record {
 
     /// Returns true if all frames from `side` have arrived.
     bool has_all_from(std::size_t side) const {
-        const auto& sizes = from[side].back().sizes;
-        for (auto i = from[side].back().arrived; i < sizes.size(); ++i) {
-            if (sizes[i] != withdrawn) {
-                return false;
-            }
-        }
-        return true;
+        return from[side].back().arrived == from[side].back().sizes.size();
     }
 
 private:
