@@ -52,6 +52,8 @@ error_message describe(const std::exception_ptr& problem, bool is_interrupted) {
         std::rethrow_exception(problem);
     } catch (const call_failure& failure) {
         return message_of(failure.type(), failure.what());
+    } catch (const passed_on_error& error) {
+        return error.message();
     } catch (const worker_error& failure) {
         const bool is_derived = typeid(failure) != typeid(worker_error);
         auto message = message_of(is_derived ? type_of(failure) : "skep.Error", failure.what());

@@ -8,6 +8,7 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace skep {
 
@@ -21,6 +22,18 @@ public:
 
 private:
     std::string type_;
+};
+
+/// An error that another worker has answered, to be passed on unchanged.
+class passed_on_error : public std::runtime_error {
+public:
+    explicit passed_on_error(error_message message)
+        : std::runtime_error(message.message), message_(std::move(message)) {}
+
+    const error_message& message() const noexcept { return message_; }
+
+private:
+    error_message message_;
 };
 
 /// Returns the failure of a call that ended because it was cancelled.

@@ -19,6 +19,7 @@ call_server::call_server(const strand& executor, frame_output& output, std::size
                          std::size_t threads, const work& worker_functions, error_handler on_error)
     : work_(worker_functions),
       health_check_(detail::async_handler([this](worker_call& call) { return check_health(call); })),
+      any_command_(worker_functions.any_command),
       on_error_(std::move(on_error)),
       services_(executor, output),
       calls_(executor, on_error_),
@@ -351,6 +352,9 @@ const command_handler& call_server::handler_for(const served_call& call) const {
         return health_check_;
     }
     const auto found = work_.commands.find(command);
+    if (found == work_.commands.end() && work_.any_command) {
+        return any_command_;
+    }
     if (found == work_.commands.end()) {
         std::string known;
         for (const auto& [name, handler] : work_.commands) {

@@ -91,6 +91,7 @@ private:
 
     const work& work_;
     command_handler health_check_;
+    command_handler any_command_; ///< has no function without work::any_command
     error_handler on_error_;
     call_services services_;
     call_counters counters_;

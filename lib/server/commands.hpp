@@ -39,6 +39,7 @@ struct work {
     void set_health_check(detail::async_handler check);
 
     std::map<std::string, command_handler, std::less<>> commands;
+    detail::async_handler any_command;  ///< runs the commands that are not listed; may be empty
     batch_commands batches;             ///< the limits of the batch commands
     detail::async_handler health_check; ///< empty if the worker has no check of its own
     std::vector<detail::async_hook> start_hooks;

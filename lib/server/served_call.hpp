@@ -65,6 +65,9 @@ public:
     bool is_cancelled() const noexcept { return services_.cancelled.contains(message_.id); }
     worker_call& face() noexcept { return face_; }
 
+    /// Returns the call behind a handler's worker_call.
+    static served_call& behind(worker_call& face) noexcept { return face.call_; }
+
     // For the handler; see worker_call.
     boost::json::value attach(blob bytes);
     boost::json::value attach(const ndarray& array);

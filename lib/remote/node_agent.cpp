@@ -1,0 +1,183 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "remote/node_agent.hpp"
+
+#include "async/pause.hpp"
+#include "remote/link_greeting.hpp"
+#include "remote/subjects.hpp"
+#include "wire/protocol_violation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+constexpr double beacon_jitter = 0.2;
+
+} // namespace
+
+node_agent::node_agent(pool_context context, node_setup setup, const bus_factory& connect)
+    : context_(std::move(context)),
+      setup_(std::move(setup)),
+      epoch_(context_.make_token()),
+      who_subject_(who_subject(setup_.domain)),
+      tasks_(context_.executor, [this](const std::exception_ptr& problem) { on_failure(problem); }),
+      changed_(context_.executor),
+      driver_(context_.executor, connect, setup_.hub, *this) {}
+
+void node_agent::start() {
+    auto& carrier = driver_.carrier();
+    carrier.subscribe(who_subject_);
+    carrier.subscribe(link_subject(setup_.domain, setup_.name, "*"));
+    tasks_.spawn(shared_from_this(), driver_.run());
+    tasks_.spawn(shared_from_this(), tell_load());
+}
+
+asio::awaitable<void> node_agent::tell_load() {
+    for (;;) {
+        announce(load_subject(setup_.domain));
+        const auto variation = 1 + beacon_jitter * (2 * context_.random() - 1);
+        const auto next =
+            context_.now() + std::chrono::duration_cast<duration>(setup_.beacon_interval * variation);
+        co_await pause_until(context_.executor, next);
+    }
+}
+
+void node_agent::announce(std::string_view subject) {
+    const auto beacon = look();
+    if (driver_.carrier().is_up()) {
+        driver_.carrier().publish(subject, {}, {}, encode_beacon(beacon));
+    }
+}
+
+/// Returns the beacon. Sets the load in the messages of the links.
+node_beacon node_agent::look() {
+    node_beacon beacon;
+    beacon.node = setup_.name;
+    beacon.epoch = epoch_;
+    beacon.interval = setup_.beacon_interval;
+    beacon.is_draining = is_draining_;
+    for (const auto& [name, offered] : setup_.pools) {
+        beacon.pools.emplace(name, offered.load());
+    }
+    return beacon;
+}
+
+asio::awaitable<void> node_agent::drain() {
+    is_draining_ = true;
+    announce(load_subject(setup_.domain));
+    const auto is_busy = [](const auto& each) { return each.second->calls() > 0; };
+    while (std::any_of(links_.begin(), links_.end(), is_busy)) {
+        co_await changed_.wait_until(context_.now() + setup_.beacon_interval);
+    }
+}
+
+asio::awaitable<void> node_agent::stop() {
+    is_draining_ = true;
+    announce(load_subject(setup_.domain));
+    while (!links_.empty()) {
+        const auto last = links_.begin()->second;
+        last->end("the node stops");
+        links_.erase(links_.begin());
+        co_await last->idle();
+    }
+    tasks_.cancel();
+    co_await tasks_.join();
+}
+
+void node_agent::on_event(link_event& event) {
+    std::visit([this](const auto& content) { handle(content); }, event);
+}
+
+void node_agent::handle(const link_request& request) {
+    try {
+        answer(request);
+    } catch (const protocol_violation& violation) {
+        driver_.use().refuse(request, violation.what());
+    }
+}
+
+void node_agent::answer(const link_request& request) {
+    const auto wish = read_link_wish(request.body());
+    const auto offered = setup_.pools.find(wish.pool);
+    if (offered == setup_.pools.end()) {
+        throw protocol_violation("the node has no pool '" + wish.pool + "'");
+    }
+    if (is_draining_ || links_.size() >= setup_.most_links) {
+        throw protocol_violation(is_draining_ ? "the node drains" : "the node has too many links");
+    }
+    auto* const accepted = driver_.use().accept(request, "{}", driver_.events());
+    if (accepted != nullptr) {
+        const auto& pool = offered->second;
+        const auto made = std::make_shared<served_link>(context_.executor, driver_, *accepted, *pool.calls,
+                                                        places_of(pool));
+        links_.emplace(accepted->subject(), made);
+        made->start();
+    }
+}
+
+/// Returns the number of calls that a client may have at the node at a time.
+std::size_t node_agent::places_of(const offered_pool& offered) const {
+    constexpr double most = 65'536;
+    const auto places = offered.load().places * (1 + setup_.queue_per_place);
+    return static_cast<std::size_t>(std::clamp(places, 1.0, most));
+}
+
+void node_agent::handle(const link_readable& event) {
+    const auto found = links_.find(event.link->subject());
+    if (found == links_.end()) {
+        return;
+    }
+    try {
+        found->second->read();
+    } catch (const protocol_violation& violation) {
+        end(*event.link, violation.what());
+    }
+    changed_.notify_all();
+}
+
+void node_agent::handle(const link_ended& event) {
+    end(*event.link, event.end.detail);
+}
+
+void node_agent::end(remote_link& link, std::string reason) {
+    const auto found = links_.find(link.subject());
+    if (found == links_.end()) {
+        return;
+    }
+    auto ended_link = std::move(found->second);
+    links_.erase(found);
+    ended_link->end(std::move(reason));
+    tasks_.spawn(shared_from_this(), bury(std::move(ended_link)));
+    changed_.notify_all();
+}
+
+/// Keeps a link until its calls have ended.
+asio::awaitable<void> node_agent::bury(std::shared_ptr<served_link> ended_link) {
+    co_await ended_link->idle();
+}
+
+bool node_agent::on_message(const bus_message& message) {
+    if (message.subject != who_subject_) {
+        return false;
+    }
+    if (!message.reply.empty()) {
+        announce(message.reply);
+    }
+    return true;
+}
+
+void node_agent::on_connection(bool is_up) {
+    if (is_up) {
+        announce(load_subject(setup_.domain));
+    }
+}
+
+void node_agent::on_failure(const std::exception_ptr&) noexcept {
+    tasks_.cancel();
+}
+
+} // namespace skep

@@ -1,0 +1,86 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/condition_variable.hpp"
+#include "async/task_group.hpp"
+#include "remote/hub_driver.hpp"
+#include "remote/served_link.hpp"
+#include "runtime/pool_context.hpp"
+#include "wire/node_beacon.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace skep {
+
+/// A pool that a node offers.
+struct offered_pool {
+    call_interface* calls;                        ///< outlives the node
+    std::function<node_beacon::pool_load()> load; ///< callable on the node's strand
+};
+
+struct node_setup {
+    std::string domain = "default";
+    std::string name; ///< see is_node_name()
+    std::map<std::string, offered_pool, std::less<>> pools;
+    duration beacon_interval = std::chrono::seconds(1); ///< varies by 20 %
+    double queue_per_place = 2;                         ///< calls of a client that may wait, for each place
+    std::size_t most_links = 10'000;
+    hub_options hub;
+};
+
+/// A node: offers pools to clients on a bus. Used on the strand.
+class node_agent final : public std::enable_shared_from_this<node_agent>, private hub_user {
+public:
+    node_agent(pool_context context, node_setup setup, const bus_factory& connect);
+
+    /// Announces the node, and serves clients until stop().
+    void start();
+
+    /// Takes no more links, and tells clients to send no more calls. Returns when no call runs.
+    asio::awaitable<void> drain();
+
+    /// Ends all links, and cancels their calls.
+    asio::awaitable<void> stop();
+
+    std::size_t links() const noexcept { return links_.size(); }
+
+private:
+    asio::awaitable<void> tell_load();
+    asio::awaitable<void> bury(std::shared_ptr<served_link> ended_link);
+
+    void on_event(link_event& event) override;
+    bool on_message(const bus_message& message) override;
+    void on_connection(bool is_up) override;
+    void on_failure(const std::exception_ptr& problem) noexcept override;
+
+    void handle(const link_request& request);
+    void handle(const link_accepted&) noexcept {} // a node asks for no links
+    void handle(const link_readable& event);
+    void handle(const link_writable&) noexcept {} // answers are kept until they leave
+    void handle(const link_ended& event);
+
+    void answer(const link_request& request);
+    void end(remote_link& link, std::string reason);
+    node_beacon look();
+    void announce(std::string_view subject);
+    std::size_t places_of(const offered_pool& offered) const;
+
+    pool_context context_;
+    node_setup setup_;
+    std::string epoch_;
+    std::string who_subject_;
+    task_group tasks_;
+    condition_variable changed_; ///< by a link, or by drain()
+    hub_driver driver_;
+    std::map<std::string, std::shared_ptr<served_link>> links_; ///< by subject
+    bool is_draining_ = false;
+};
+
+} // namespace skep

@@ -1,0 +1,192 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "remote/node_network.hpp"
+
+#include "async/pause.hpp"
+#include "remote/link_greeting.hpp"
+#include "remote/subjects.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+constexpr duration between_looks = std::chrono::milliseconds(100); ///< at nodes that may be used again
+
+error no_link(const std::string& detail) {
+    error_info info;
+    info.detail = detail;
+    return {errc::spawn_failed, std::move(info)};
+}
+
+} // namespace
+
+node_network::node_network(const pool_context& context, const node_demand& demand, const bus_factory& connect,
+                           std::shared_ptr<node_observer> observer)
+    : context_(context),
+      demand_(demand),
+      observer_(std::move(observer)),
+      inbox_("_INBOX." + context.make_token() + "."),
+      load_subject_(load_subject(demand.domain)),
+      nodes_(demand.pool),
+      changed_(context.executor),
+      tasks_(context.executor, [this](const std::exception_ptr& problem) { on_failure(problem); }),
+      driver_(context.executor, connect, demand.hub, *this) {}
+
+void node_network::begin() {
+    driver_.carrier().subscribe(load_subject_);
+    driver_.carrier().subscribe(inbox_ + "*");
+    tasks_.spawn(shared_from_this(), driver_.run());
+    tasks_.spawn(shared_from_this(), look_after());
+    ask_who();
+}
+
+void node_network::end() {
+    tasks_.cancel();
+    for (auto& each : demands_) {
+        each.is_cancelled = true;
+    }
+    changed_.notify_all();
+}
+
+/// The nodes answer at once, and need not be waited for.
+void node_network::ask_who() {
+    if (driver_.carrier().is_up()) {
+        driver_.carrier().publish(who_subject(demand_.domain), inbox_ + "who", {}, {});
+    }
+}
+
+/// Some nodes become usable as time passes.
+asio::awaitable<void> node_network::look_after() {
+    for (;;) {
+        const auto next_look = context_.now() + between_looks;
+        co_await pause_until(context_.executor, next_look);
+        nodes_.purge(context_.now());
+        std::erase_if(workers_, [](const auto& each) { return each.second.expired(); });
+        if (!demands_.empty()) {
+            changed_.notify_all();
+        }
+    }
+}
+
+asio::awaitable<std::shared_ptr<node_worker>> node_network::take_node(worker_id id) {
+    const auto self = shared_from_this();
+    demand mine;
+    mine.id = std::move(id);
+    demands_.push_back(mine);
+    const auto node = co_await wait_for_node(mine);
+    mine.opening = open(node, mine.id);
+    const bool is_accepted = co_await mine.opening->accepted();
+    if (!is_accepted) {
+        throw no_link("node " + node->name + ": " + mine.opening->last_words());
+    }
+    co_return mine.opening;
+}
+
+asio::awaitable<std::shared_ptr<known_node>> node_network::wait_for_node(demand& open_demand) {
+    while (!open_demand.is_cancelled) {
+        if (auto node = nodes_.take(context_.now())) {
+            co_return node;
+        }
+        co_await changed_.wait();
+    }
+    throw no_link("no node is wanted any more");
+}
+
+std::shared_ptr<node_worker> node_network::open(std::shared_ptr<known_node> node, const worker_id& id) {
+    const auto link_name = context_.make_token();
+    auto& link = driver_.use().open(inbox_ + link_name, link_subject(demand_.domain, node->name, link_name),
+                                    encode_link_wish({demand_.pool, demand_.client}));
+    const std::shared_ptr<hub_driver> driver(shared_from_this(), &driver_);
+    auto made = std::make_shared<node_worker>(context_.executor, driver, link, id, std::move(node));
+    workers_.emplace(link.subject(), made);
+    return made;
+}
+
+void node_network::cancel(const worker_id& id) noexcept {
+    for (auto& each : demands_) {
+        if (each.id == id) {
+            each.is_cancelled = true;
+            if (each.opening) {
+                each.opening->close("the link is not wanted any more");
+            }
+        }
+    }
+    changed_.notify_all();
+}
+
+std::shared_ptr<node_worker> node_network::find(const remote_link& link) const noexcept {
+    const auto found = workers_.find(link.subject());
+    return found == workers_.end() ? nullptr : found->second.lock();
+}
+
+void node_network::on_event(link_event& event) {
+    std::visit(
+        [this](const auto& content) {
+            if constexpr (requires { content.link; }) { // a client is not asked for links
+                if (const auto worker = find(*content.link)) {
+                    worker->handle(content);
+                }
+            }
+        },
+        event);
+}
+
+bool node_network::on_message(const bus_message& message) {
+    const bool is_beacon = message.subject == load_subject_ || message.subject == inbox_ + "who";
+    if (!is_beacon) {
+        return false;
+    }
+    if (const auto beacon = decode_beacon(message.body)) {
+        hear(*beacon);
+    }
+    return true;
+}
+
+void node_network::hear(const node_beacon& beacon) {
+    end_links_to_older(beacon);
+    const auto node = nodes_.hear(beacon, context_.now());
+    if (node == nullptr) {
+        return;
+    }
+    if (node->is_draining) {
+        report_draining(node->name);
+    }
+    observer_->on_usable(nodes_.usable(context_.now()));
+    changed_.notify_all();
+}
+
+/// The program that had the links is gone.
+void node_network::end_links_to_older(const node_beacon& beacon) {
+    for (const auto& [subject, weak] : workers_) {
+        const auto worker = weak.lock();
+        if (worker && worker->node() == beacon.node && worker->epoch() != beacon.epoch) {
+            worker->close("node " + beacon.node + " was started again");
+        }
+    }
+}
+
+void node_network::report_draining(const std::string& node) {
+    for (const auto& [subject, weak] : workers_) {
+        const auto worker = weak.lock();
+        if (worker && worker->node() == node && !worker->has_ended()) {
+            observer_->on_draining(worker->id());
+        }
+    }
+}
+
+void node_network::on_connection(bool is_up) {
+    if (is_up) {
+        ask_who();
+    }
+}
+
+void node_network::on_failure(const std::exception_ptr& problem) noexcept {
+    observer_->on_failure(problem);
+}
+
+} // namespace skep

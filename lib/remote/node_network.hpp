@@ -1,0 +1,102 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/condition_variable.hpp"
+#include "async/task_group.hpp"
+#include "remote/hub_driver.hpp"
+#include "remote/node_directory.hpp"
+#include "remote/node_worker.hpp"
+#include "runtime/pool_context.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace skep {
+
+/// What a client asks the nodes for.
+struct node_demand {
+    std::string domain = "default";
+    std::string pool = "default";
+    std::string client; ///< the name of the client's program, for the nodes
+    hub_options hub;
+};
+
+/// Is told of the nodes.
+class node_observer {
+public:
+    /// As many nodes have a worker, or could have one.
+    virtual void on_usable(std::size_t nodes) = 0;
+
+    /// The node of the worker takes no more calls.
+    virtual void on_draining(const worker_id& worker) = 0;
+
+    /// Handles an exception: the network can only be ended.
+    virtual void on_failure(const std::exception_ptr& problem) noexcept = 0;
+
+protected:
+    ~node_observer() = default;
+};
+
+/// The nodes that a client sees on its bus, and the links to them. Used on the strand.
+class node_network final : public std::enable_shared_from_this<node_network>, private hub_user {
+public:
+    /// `context` must outlive the end of all functions.
+    node_network(const pool_context& context, const node_demand& demand, const bus_factory& connect,
+                 std::shared_ptr<node_observer> observer);
+
+    /// Listens to the nodes until end().
+    void begin();
+    void end();
+
+    /// Waits for a node without a worker, and for a link to the node. Throws error(spawn_failed) when
+    /// cancelled, or if the node gives no link.
+    asio::awaitable<std::shared_ptr<node_worker>> take_node(worker_id id);
+
+    /// Makes take_node() of `id` return soon if it is running.
+    void cancel(const worker_id& id) noexcept;
+
+private:
+    /// A take_node() that is running.
+    struct demand
+        : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+        worker_id id;
+        bool is_cancelled = false;
+        std::shared_ptr<node_worker> opening; ///< once a node is found
+    };
+
+    asio::awaitable<std::shared_ptr<known_node>> wait_for_node(demand& open_demand);
+    std::shared_ptr<node_worker> open(std::shared_ptr<known_node> node, const worker_id& id);
+    asio::awaitable<void> look_after();
+
+    void on_event(link_event& event) override;
+    bool on_message(const bus_message& message) override;
+    void on_connection(bool is_up) override;
+    void on_failure(const std::exception_ptr& problem) noexcept override;
+
+    void hear(const node_beacon& beacon);
+    void ask_who();
+    void end_links_to_older(const node_beacon& beacon);
+    void report_draining(const std::string& node);
+    std::shared_ptr<node_worker> find(const remote_link& link) const noexcept;
+
+    const pool_context& context_;
+    node_demand demand_;
+    std::shared_ptr<node_observer> observer_;
+    std::string inbox_; ///< the prefix of this client's subjects
+    std::string load_subject_;
+    node_directory nodes_;
+    condition_variable changed_; ///< by a node, or a demand
+    task_group tasks_;
+    hub_driver driver_;
+    std::map<std::string, std::weak_ptr<node_worker>> workers_; ///< by the subject of their link
+    boost::intrusive::list<demand, boost::intrusive::constant_time_size<false>> demands_;
+};
+
+} // namespace skep

@@ -1,0 +1,86 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "remote/node_pool.hpp"
+
+#include "pool/pool_core.hpp"
+#include "remote/node_runtime.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+constexpr std::size_t most_places = 65'536;                ///< at one node
+constexpr duration longest_start = std::chrono::hours(24); ///< then the slot waits anew
+
+/// Keeps one slot of the pool for each node, and one that waits for the next node.
+class slot_keeper final : public node_observer {
+public:
+    void watch(const std::shared_ptr<pool_core>& core) { core_ = core; }
+
+    void on_usable(std::size_t nodes) override {
+        const auto wanted = nodes + 1;
+        const auto core = core_.lock();
+        if (core && wanted > slots_) {
+            slots_ = wanted;
+            auto& parts = core->parts();
+            const size_limits size{wanted, wanted};
+            parts.run_in(parts.tasks.supply, parts.scaling.resize(size));
+        }
+    }
+
+    void on_draining(const worker_id& worker) override {
+        if (const auto core = core_.lock()) {
+            if (auto* const draining = core->parts().workers.find(worker)) {
+                draining->retire(departure_cause::recycling, "the node drains");
+            }
+        }
+    }
+
+    void on_failure(const std::exception_ptr& problem) noexcept override {
+        if (const auto core = core_.lock()) {
+            core->parts().limit.cross(problem);
+        }
+    }
+
+private:
+    std::weak_ptr<pool_core> core_;
+    std::size_t slots_ = 1;
+};
+
+} // namespace
+
+pool_config config_of_nodes(pool_config config) {
+    config.launch = {};
+    config.launch.program = "node";
+    config.workers = 1;
+    config.capacity = most_places;
+    config.pipeline_depth = 0;
+    config.heartbeat.enabled = false;
+    config.health_check.enabled = false;
+    config.crash_barrier.poison_crashes = 0; // a node is lost for many reasons besides its calls
+    config.start.batch_delay = {};
+    config.restart.initial_backoff = std::chrono::milliseconds(1);
+    config.restart.max_backoff = std::chrono::seconds(1);
+    config.validate();
+    config.start.timeout = longest_start; // a node may come at any time
+    config.min_ready = 0;
+    return config;
+}
+
+pool make_node_pool(pool_context context, pool_config config, node_demand demand, bus_factory connect) {
+    const auto keeper = std::make_shared<slot_keeper>();
+    const auto make_runtime = [&](const pool_context& own, const pool_config&, const output_handler&) {
+        return std::make_unique<node_runtime>(own, std::move(demand), std::move(connect), keeper);
+    };
+    const auto core = std::make_shared<pool_core>(std::move(context), std::move(config), make_runtime);
+    keeper->watch(core);
+    return make_pool(core);
+}
+
+} // namespace skep

@@ -1,0 +1,39 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "remote/node_runtime.hpp"
+
+#include <utility>
+
+namespace skep {
+
+node_runtime::node_runtime(const pool_context& context, node_demand demand, bus_factory connect,
+                           std::shared_ptr<node_observer> observer)
+    : context_(context),
+      demand_(std::move(demand)),
+      connect_(std::move(connect)),
+      observer_(std::move(observer)) {}
+
+asio::awaitable<worker_link> node_runtime::start(launch_order order) {
+    if (!network_) {
+        network_ = std::make_shared<node_network>(context_, demand_, connect_, observer_);
+        network_->begin();
+    }
+    const auto network = network_;
+    const auto node = co_await network->take_node(std::move(order.worker));
+    co_return node->make_link();
+}
+
+void node_runtime::cancel_start(const worker_id& id) noexcept {
+    if (network_) {
+        network_->cancel(id);
+    }
+}
+
+void node_runtime::close() {
+    if (const auto ended = std::exchange(network_, nullptr)) {
+        ended->end();
+    }
+}
+
+} // namespace skep

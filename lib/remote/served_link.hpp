@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/task_group.hpp"
+#include "remote/hub_driver.hpp"
+#include "runtime/frame_output.hpp"
+#include "server/call_server.hpp"
+#include "wire/frame.hpp"
+#include <skep/call_interface.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace skep {
+
+/// One client of a node: speaks as a worker over the link, and has the client's calls run by a pool. Used on
+/// the strand.
+class served_link final : public std::enable_shared_from_this<served_link>, private frame_output {
+public:
+    /// `most_calls`: calls at a time. `calls` must live until idle() has returned.
+    served_link(const strand& executor, hub_driver& driver, remote_link& accepted_link, call_interface& calls,
+                std::size_t most_calls);
+
+    /// Greets the client.
+    void start();
+
+    /// Bytes have arrived. Throws protocol_violation, or an exception of the client's making.
+    void read();
+
+    /// Ends the link, unless it has ended, and cancels the calls.
+    void end(std::string reason);
+
+    /// Takes no more calls; the link ends when the running ones are answered.
+    void drain();
+
+    /// Waits until no call runs any more.
+    asio::awaitable<void> idle();
+
+    std::size_t calls() const noexcept { return static_cast<std::size_t>(server_.counters().in_flight); }
+
+private:
+    bool write(std::span<const std::string_view> pieces) noexcept override;
+    bool has_room() noexcept override { return true; }
+
+    void handle(welcome_message welcome);
+    void handle(cancel_message cancel);
+    void handle(ping_message) noexcept {} // a link has signs of life of its own
+    void handle(recall_message) noexcept {}
+    void handle(shutdown_message) { drain(); }
+    template <class Message>
+    void handle(Message message) {
+        server_.handle(std::move(message));
+    }
+
+    asio::awaitable<void> end_when_idle();
+
+    strand executor_;
+    hub_driver& driver_;
+    remote_link* link_; ///< null once ended
+    work commands_;
+    call_server server_;
+    task_group tasks_;
+    frame_decoder frames_;
+    host_message_decoder messages_;
+    bool is_draining_ = false;
+};
+
+} // namespace skep

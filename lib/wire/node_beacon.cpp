@@ -1,0 +1,121 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "wire/node_beacon.hpp"
+
+#include "wire/json_fields.hpp"
+#include "wire/json_writer.hpp"
+#include "wire/protocol_violation.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <stdexcept>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr int beacon_version = 1;
+constexpr std::size_t longest_node_name = 64;
+constexpr json_limits limits_of_beacon{8, 64u << 10};
+constexpr std::chrono::milliseconds longest_interval = std::chrono::minutes(1);
+
+constexpr bool is_letter_or_digit(char c) noexcept {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+std::string text_of(const json::value& value) {
+    return std::string(value.as_string());
+}
+
+std::uint32_t count_of(const json::object& pool, std::string_view key) {
+    const auto number = pool.at(key).to_number<std::uint64_t>();
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(number, std::numeric_limits<std::uint32_t>::max()));
+}
+
+node_beacon::pool_load load_of(const json::object& pool) {
+    return {count_of(pool, "places"), count_of(pool, "in_flight"), count_of(pool, "queued"),
+            pool.at("can_serve").as_bool()};
+}
+
+void read(const json_field& field, node_beacon& beacon, bool& has_version) {
+    if (field.key == "v") {
+        has_version = field.value.to_number<std::int64_t>() == beacon_version;
+    } else if (field.key == "node") {
+        beacon.node = text_of(field.value);
+    } else if (field.key == "epoch") {
+        beacon.epoch = text_of(field.value);
+    } else if (field.key == "interval_ms") {
+        const std::chrono::milliseconds told(field.value.to_number<std::int32_t>());
+        beacon.interval = std::clamp(told, std::chrono::milliseconds(1), longest_interval);
+    } else if (field.key == "draining") {
+        beacon.is_draining = field.value.as_bool();
+    } else if (field.key == "pools") {
+        for (const auto& member : field.value.as_object()) {
+            beacon.pools.emplace(std::string(member.key()), load_of(member.value().as_object()));
+        }
+    }
+}
+
+} // namespace
+
+bool is_node_name(std::string_view name) noexcept {
+    const auto is_allowed = [](char c) { return is_letter_or_digit(c) || c == '_' || c == '-'; };
+    return !name.empty() && name.size() <= longest_node_name && is_letter_or_digit(name.front()) &&
+           std::all_of(name.begin(), name.end(), is_allowed);
+}
+
+std::string encode_beacon(const node_beacon& beacon) {
+    const auto interval = std::chrono::duration_cast<std::chrono::milliseconds>(beacon.interval);
+    std::string out = R"({"v":)" + std::to_string(beacon_version) + R"(,"node":)";
+    append_json_text(out, beacon.node);
+    out += R"(,"epoch":)";
+    append_json_text(out, beacon.epoch);
+    out += R"(,"interval_ms":)" + std::to_string(interval.count());
+    out += R"(,"draining":)" + std::string(beacon.is_draining ? "true" : "false") + R"(,"pools":{)";
+    const char* comma = "";
+    for (const auto& [name, load] : beacon.pools) {
+        std::string pool = comma;
+        append_json_text(pool, name);
+        pool += R"(:{"places":)" + std::to_string(load.places) + R"(,"in_flight":)" +
+                std::to_string(load.in_flight) + R"(,"queued":)" + std::to_string(load.queued) +
+                R"(,"can_serve":)" + (load.can_serve ? "true}" : "false}");
+        if (out.size() + pool.size() + 2 > node_beacon::most_bytes) {
+            break;
+        }
+        out += pool;
+        comma = ",";
+    }
+    return out += "}}";
+}
+
+std::optional<node_beacon> decode_beacon(std::string_view message) {
+    if (message.size() > node_beacon::most_bytes) {
+        return std::nullopt;
+    }
+    node_beacon beacon;
+    bool has_version = false;
+    try {
+        json_field_reader reader(limits_of_beacon);
+        for (const auto& each : reader.read(message)) {
+            read(each, beacon, has_version);
+        }
+    } catch (const protocol_violation&) {
+        return std::nullopt;
+    } catch (const boost::system::system_error&) { // a member of another type, or none
+        return std::nullopt;
+    } catch (const std::out_of_range&) { // likewise, thrown by at() of older Boost
+        return std::nullopt;
+    }
+    const bool is_whole = has_version && is_node_name(beacon.node) && !beacon.epoch.empty() &&
+                          beacon.interval > duration::zero();
+    return is_whole ? std::optional(std::move(beacon)) : std::nullopt;
+}
+
+} // namespace skep

@@ -1,0 +1,45 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/time.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace skep {
+
+/// What a node tells everybody, again and again.
+struct node_beacon {
+    /// A pool of the node.
+    struct pool_load {
+        std::uint32_t places = 0;    ///< calls that the pool runs at a time
+        std::uint32_t in_flight = 0; ///< calls that run
+        std::uint32_t queued = 0;    ///< calls that wait
+        bool can_serve = false;
+    };
+
+    /// The most bytes of a beacon.
+    static constexpr std::size_t most_bytes = 4096;
+
+    std::string node;  ///< the name
+    std::string epoch; ///< another with each start of the node
+    duration interval{};
+    bool is_draining = false;
+    std::map<std::string, pool_load, std::less<>> pools; ///< by name
+};
+
+/// Returns true if `name` can be a node's: [A-Za-z0-9][A-Za-z0-9_-]{0,63}.
+bool is_node_name(std::string_view name) noexcept;
+
+/// Returns the message. Leaves out the last pools if there are too many.
+std::string encode_beacon(const node_beacon& beacon);
+
+/// Returns nullopt for a message that is no beacon. Ignores unknown members.
+std::optional<node_beacon> decode_beacon(std::string_view message);
+
+} // namespace skep

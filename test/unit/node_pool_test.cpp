@@ -1,0 +1,333 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "process/local_context.hpp"
+#include "remote/node_agent.hpp"
+#include "remote/node_pool.hpp"
+#include "support/local_bus.hpp"
+#include <skep/testing.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace skep::test {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+using testing::fake_pool;
+using testing::sleep_for;
+using testing::virtual_time;
+
+BOOST_AUTO_TEST_SUITE(node_pool_test)
+
+namespace {
+
+pool_config silent(std::size_t workers) {
+    pool_config config;
+    config.workers = workers;
+    config.log_level = log_level::off;
+    return config;
+}
+
+using workers_setup = std::function<void(fake_pool&)>;
+
+/// A machine with a pool that is offered on the bus.
+struct machine {
+    machine(asio::io_context& context, virtual_time& clock, local_bus& server, std::string name,
+            std::size_t count, const workers_setup& set_up)
+        : time(clock), bus(server), strand_context(context), workers(context.get_executor(), silent(count)) {
+        set_up(workers);
+        setup.name = std::move(name);
+        const auto places = static_cast<std::uint32_t>(count);
+        setup.pools.emplace("default", offered_pool{&workers.pool(), [places] {
+                                                        return node_beacon::pool_load{places, 0, 0, true};
+                                                    }});
+        time.run(workers.pool().start());
+        join();
+    }
+
+    /// The program of the node starts.
+    void join() {
+        agent = std::make_shared<node_agent>(make_local_context(strand_context.get_executor()), setup,
+                                             bus.connect());
+        agent->start();
+    }
+
+    void leave() {
+        time.run(agent->stop());
+        agent.reset();
+    }
+
+    void stop() {
+        if (agent) {
+            leave();
+        }
+        time.run(workers.pool().shutdown());
+    }
+
+    virtual_time& time;
+    local_bus& bus;
+    asio::io_context& strand_context;
+    fake_pool workers;
+    node_setup setup;
+    std::shared_ptr<node_agent> agent;
+};
+
+/// Machines, and a client.
+struct cluster {
+    explicit cluster(const workers_setup& set_up, std::size_t nodes = 1, std::size_t workers = 1) {
+        for (std::size_t i = 0; i < nodes; ++i) {
+            const auto name = "node-" + std::to_string(i);
+            machines.push_back(std::make_unique<machine>(context, time, bus, name, workers, set_up));
+        }
+        client.emplace(make_node_pool(make_local_context(context.get_executor()), config_of_nodes(silent(1)),
+                                      {}, bus.connect()));
+        time.run(client->start());
+    }
+    ~cluster() {
+        time.run(client->shutdown());
+        client.reset();
+        for (const auto& each : machines) {
+            each->stop();
+        }
+        time.run_until_idle();
+        BOOST_TEST(bus.connections() == 0u);
+    }
+
+    reply call(request what) { return time.run(client->execute(std::move(what))); }
+    error failure_of_call(request what) {
+        try {
+            call(std::move(what));
+        } catch (const error& failure) {
+            return failure;
+        }
+        BOOST_FAIL("the call has succeeded");
+        return {};
+    }
+
+    asio::io_context context;
+    virtual_time time{context};
+    local_bus bus;
+    std::vector<std::unique_ptr<machine>> machines;
+    std::optional<pool> client;
+};
+
+void doubles(fake_pool& workers) {
+    workers.on("double", [](worker_call& call) { return 2 * call.arg<int>("n"); });
+}
+
+void sleeps(fake_pool& workers) {
+    workers.on("sleep", [](worker_call& call) -> asio::awaitable<int> {
+        const auto span = std::chrono::milliseconds(call.arg<int>("ms"));
+        co_await sleep_for(span);
+        co_return 1;
+    });
+}
+
+/// An operation that runs while the test does something else.
+template <class T>
+struct running {
+    running(asio::io_context& context, asio::awaitable<T> operation) {
+        asio::co_spawn(
+            context, std::move(operation),
+            asio::bind_cancellation_slot(signal.slot(), [this](std::exception_ptr failure, T result) {
+                try {
+                    if (failure) {
+                        std::rethrow_exception(failure);
+                    }
+                    value.emplace(std::move(result));
+                } catch (const error& problem_of_call) {
+                    problem.emplace(problem_of_call);
+                }
+            }));
+    }
+    bool has_ended() const noexcept { return value || problem; }
+
+    asio::cancellation_signal signal;
+    std::optional<T> value;
+    std::optional<error> problem;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_call_runs_on_another_node) {
+    cluster all(doubles);
+    BOOST_TEST(all.call(request("double").arg("n", 21)).as<int>() == 42);
+}
+
+BOOST_AUTO_TEST_CASE(bytes_go_there_and_back) {
+    cluster all([](fake_pool& workers) {
+        workers.on("twice", [](worker_call& call) {
+            json::array all;
+            all.push_back(call.attach(call.attachments().at(0)));
+            all.push_back(call.attach(call.attachments().at(0)));
+            return json::value(all);
+        });
+    });
+    const std::string bytes(3'000'000, 'x');
+    const auto answer = all.call(request("twice").attach(std::string_view(bytes)));
+    BOOST_TEST(answer.attachments.size() == 2u);
+    BOOST_TEST(answer.attachment("/1").size() == bytes.size());
+}
+
+BOOST_AUTO_TEST_CASE(an_error_of_the_workers_code_arrives_as_it_is) {
+    cluster all([](fake_pool& workers) {
+        workers.on("fail", [](worker_call&) -> int { throw std::runtime_error("no such model"); });
+        workers.on("refuse", [](worker_call&) -> int { throw worker_error("bad_image", "not an image"); });
+    });
+    const auto failure = all.failure_of_call(request("fail"));
+    BOOST_TEST((failure.kind() == errc::remote_error));
+    BOOST_TEST(failure.info().remote_type == "std::runtime_error");
+    BOOST_TEST(failure.info().remote_message == "no such model");
+    const auto refusal = all.failure_of_call(request("refuse"));
+    BOOST_TEST(refusal.info().remote_code == "bad_image");
+    BOOST_TEST((all.failure_of_call(request("unknown")).kind() == errc::unknown_command));
+}
+
+BOOST_AUTO_TEST_CASE(chunks_come_in_order) {
+    cluster all([](fake_pool& workers) {
+        workers.on("count", [](worker_call& call) -> asio::awaitable<std::string> {
+            const auto most = call.arg<int>("n");
+            for (int i = 0; i < most; ++i) {
+                co_await call.send(i);
+            }
+            co_return "done";
+        });
+    });
+    auto stream = all.time.run(all.client->stream(request("count").arg("n", 500)));
+    for (int i = 0; i < 500; ++i) {
+        const auto next = all.time.run(stream.next());
+        BOOST_REQUIRE(next.has_value());
+        BOOST_TEST(next->as<int>() == i);
+    }
+    BOOST_TEST(!all.time.run(stream.next()).has_value());
+    BOOST_TEST(stream.result().as<std::string>() == "done");
+}
+
+BOOST_AUTO_TEST_CASE(calls_spread_over_the_nodes) {
+    cluster all(sleeps, 3, 2);
+    const auto begin = all.time.now();
+    std::vector<std::unique_ptr<running<reply>>> calls;
+    for (int i = 0; i < 6; ++i) {
+        calls.push_back(std::make_unique<running<reply>>(
+            all.context, all.client->execute(request("sleep").arg("ms", 1000))));
+    }
+    while (!calls.back()->has_ended()) {
+        all.time.advance(10ms);
+    }
+    BOOST_TEST((all.time.now() - begin < 2s));
+    for (const auto& each : calls) {
+        BOOST_TEST(each->value.has_value());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(progress_arrives) {
+    cluster all([](fake_pool& workers) {
+        workers.on("work", [](worker_call& call) -> asio::awaitable<int> {
+            call.progress(0.5, "half");
+            co_await sleep_for(1s);
+            co_return 1;
+        });
+    });
+    std::string text;
+    all.call(request("work").on_progress([&](const progress& report) { text = report.text; }));
+    BOOST_TEST(text == "half");
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_call_ends_on_the_node) {
+    bool was_cancelled = false;
+    cluster all([&](fake_pool& workers) {
+        workers.on("wait", [&](worker_call&) -> asio::awaitable<int> {
+            try {
+                co_await sleep_for(1h);
+            } catch (const boost::system::system_error&) {
+                was_cancelled = true;
+                throw;
+            }
+            co_return 1;
+        });
+    });
+    running<reply> call(all.context, all.client->execute(request("wait")));
+    all.time.advance(100ms);
+    call.signal.emit(asio::cancellation_type::terminal);
+    all.time.advance(100ms);
+    BOOST_TEST((call.problem && call.problem->kind() == errc::cancelled));
+    BOOST_TEST(was_cancelled);
+}
+
+BOOST_AUTO_TEST_CASE(calls_wait_for_a_node_that_comes_later) {
+    cluster all(doubles);
+    all.machines[0]->leave();
+    all.time.advance(100ms);
+    running<reply> call(all.context, all.client->execute(request("double").arg("n", 1)));
+    all.time.advance(2s);
+    BOOST_TEST(!call.has_ended());
+    all.machines[0]->join();
+    all.time.advance(500ms);
+    BOOST_TEST(call.value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(without_a_node_calls_end) {
+    cluster all(doubles);
+    all.machines[0]->leave();
+    all.time.advance(100ms);
+    BOOST_TEST((all.failure_of_call(request("double").arg("n", 1)).kind() == errc::no_worker));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_outlives_a_cut_of_the_bus) {
+    cluster all(sleeps);
+    running<reply> call(all.context, all.client->execute(request("sleep").arg("ms", 1000)));
+    all.time.advance(100ms);
+    all.bus.set_up(false);
+    all.time.advance(3s);
+    BOOST_TEST(!call.has_ended());
+    all.bus.set_up(true);
+    all.time.advance(500ms);
+    BOOST_TEST(call.value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(calls_of_a_silent_node_are_lost_or_go_elsewhere) {
+    cluster all(sleeps, 2);
+    all.time.advance(100ms);
+    running<reply> plain(all.context, all.client->execute(request("sleep").arg("ms", 20'000)));
+    running<reply> again(all.context,
+                         all.client->execute(request("sleep").arg("ms", 20'000).idempotent(true)));
+    all.time.advance(100ms);
+    all.bus.cut(0, true);
+    all.time.advance(8s);
+    BOOST_TEST(!plain.value.has_value());
+    all.time.advance(60s);
+    BOOST_TEST(plain.has_ended());
+    BOOST_TEST(again.value.has_value());
+    BOOST_TEST((plain.problem.has_value() != again.problem.has_value() || plain.value.has_value()));
+}
+
+BOOST_AUTO_TEST_CASE(a_draining_node_finishes_its_calls) {
+    cluster all(sleeps, 2);
+    all.time.advance(100ms);
+    running<reply> first(all.context, all.client->execute(request("sleep").arg("ms", 2'000)));
+    running<reply> second(all.context, all.client->execute(request("sleep").arg("ms", 2'000)));
+    all.time.advance(100ms);
+    all.time.run(all.machines[0]->agent->drain());
+    BOOST_TEST(all.machines[0]->agent->links() <= 1u);
+    all.machines[0]->leave();
+    all.time.advance(3s);
+    BOOST_TEST(first.value.has_value());
+    BOOST_TEST(second.value.has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
