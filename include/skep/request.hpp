@@ -213,7 +213,8 @@ private:
     request& set_array_list(std::string_view key, const std::vector<ndarray>& arrays);
     request& set_array_arg(std::string_view key, boost::json::value value);
 
-    friend struct call; // drops the arguments once they are encoded, and reads the extras
+    friend struct forwarded_arrays; // names the arguments that hold arrays
+    friend struct call;             // drops the arguments once they are encoded, and reads the extras
 
     /// Owns the extras, if the request has any. A copy owns its own extras.
     class SKEP_API extras_ptr {

@@ -25,6 +25,7 @@ struct link_load {
     std::uint16_t calls = 0; ///< calls that run or wait
     std::uint16_t places = 0;
     bool is_draining = false;
+    bool is_full = false; ///< would refuse another call
 
     friend bool operator==(const link_load&, const link_load&) noexcept = default;
 };

@@ -45,4 +45,13 @@ tool_ptr tool_table::find(std::string_view name) const {
     return found == tools_.end() ? nullptr : found->second;
 }
 
+std::vector<std::string> tool_table::names() const {
+    const std::lock_guard lock(guard_);
+    std::vector<std::string> names;
+    for (const auto& each : tools_) {
+        names.push_back(each.first);
+    }
+    return names;
+}
+
 } // namespace skep

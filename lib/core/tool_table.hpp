@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace skep {
 
@@ -26,6 +27,9 @@ public:
 
     /// Returns null if not found.
     tool_ptr find(std::string_view name) const;
+
+    /// Returns the names of all tools.
+    std::vector<std::string> names() const;
 
 private:
     mutable std::mutex guard_;

@@ -9,6 +9,16 @@
 
 namespace skep {
 
+/// The type of an error by which a node passes on a failure of its own pool. The error's code is the name of
+/// the errc, and its data the facts: see failure_to_json().
+inline constexpr std::string_view type_of_failure = "skep.Failure";
+
+/// Returns true if a failure of a node's pool means that the call was not begun there: another node may take
+/// the call.
+constexpr bool is_refusal(errc code) noexcept {
+    return code == errc::pool_saturated || code == errc::shutting_down || code == errc::unavailable;
+}
+
 /// Returns the code for the type of a worker's error. Some refusals of the worker SDK have a code of their
 /// own.
 constexpr errc code_of_remote_error(std::string_view type) noexcept {

@@ -43,11 +43,13 @@ remote_link& link_hub::open(std::string subject, std::string peer_subject, std::
     return made;
 }
 
-remote_link* link_hub::accept(const link_request& request, std::string consent, events& out) {
+remote_link* link_hub::accept(const link_request& request, std::string consent, const link_load& own_load,
+                              events& out) {
     if (links_.contains(request.subject)) {
         return nullptr;
     }
     auto& made = add(request.subject, request.reply, link_role::node, std::move(consent));
+    made.own_load_ = &own_load;
     const auto message = decode_link_message(request.message);
     act(made, out, [&](link_state& state, auto& messages) {
         if (!bus_.is_up()) {
@@ -59,7 +61,7 @@ remote_link* link_hub::accept(const link_request& request, std::string consent, 
 }
 
 void link_hub::refuse(const link_request& request, std::string_view reason) {
-    publish(request.reply, {}, {link_kind::refuse, load_, 0, 0, 0, reason.substr(0, most_greeting)});
+    publish(request.reply, {}, {link_kind::refuse, {}, 0, 0, 0, reason.substr(0, most_greeting)});
 }
 
 void link_hub::close(remote_link& link, std::string reason) {
@@ -137,7 +139,7 @@ void link_hub::use(remote_link& link) {
 template <class Action>
 void link_hub::act(remote_link& link, const Action& action) {
     auto& state = link.state_;
-    state.set_load(load_);
+    state.set_load(link.own_load_ != nullptr ? *link.own_load_ : link_load());
     state.set_window(state.is_opening() ? options_.link.least_window : window_);
     state.set_segment(std::min(options_.link.segment, bus_.max_payload() - link_head_size));
     messages_.clear();
@@ -152,10 +154,14 @@ void link_hub::act(remote_link& link, const Action& action) {
     }
 }
 
-/// Likewise, and reports the end of the link, or that it takes bytes again.
+/// Likewise, and reports the end of the link, that it takes bytes again, or another load of the peer.
 template <class Action>
 void link_hub::act(remote_link& link, events& out, const Action& action) {
+    const auto load_before = link.state_.peer_load();
     act(link, action);
+    if (link.state_.peer_load() != load_before) {
+        out.push_back(link_load_changed{&link});
+    }
     if (const auto& end = link.state_.outcome()) {
         out.push_back(link_ended{&link, *end});
     } else if (link.is_full_ && link.state_.output().size() <= options_.window) {
@@ -260,7 +266,7 @@ void link_hub::answer_unknown(std::string_view subject, std::string_view reply, 
         return;
     }
     told_.insert_or_assign(std::string(subject), now);
-    publish(reply, {}, {link_kind::close, load_, 0, 0, 0, "the link is unknown"});
+    publish(reply, {}, {link_kind::close, {}, 0, 0, 0, "the link is unknown"});
 }
 
 // The bus and the time

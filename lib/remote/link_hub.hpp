@@ -51,10 +51,11 @@ private:
     std::string subject_;
     std::string peer_; ///< the subject of the messages to the peer
     link_state state_;
-    std::string input_;          ///< received
-    std::size_t read_bytes_ = 0; ///< of input_
-    bool is_full_ = false;       ///< link_hub::room() was 0, and a link_writable is due
-    bool is_used_ = false;       ///< is in link_hub::used_
+    const link_load* own_load_ = nullptr; ///< null at a client
+    std::string input_;                   ///< received
+    std::size_t read_bytes_ = 0;          ///< of input_
+    bool is_full_ = false;                ///< link_hub::room() was 0, and a link_writable is due
+    bool is_used_ = false;                ///< is in link_hub::used_
 };
 
 /// A client asks for a link: link_hub::accept() or refuse() answers. Both fields with subjects come from the
@@ -84,13 +85,19 @@ struct link_writable {
     remote_link* link;
 };
 
+/// The peer has told another load.
+struct link_load_changed {
+    remote_link* link;
+};
+
 /// The link has ended, other than by link_hub::close(). link_hub::forget() is due.
 struct link_ended {
     remote_link* link;
     link_end end;
 };
 
-using link_event = std::variant<link_request, link_accepted, link_readable, link_writable, link_ended>;
+using link_event =
+    std::variant<link_request, link_accepted, link_readable, link_writable, link_load_changed, link_ended>;
 
 /// The links of one program, over one connection to a bus. Keeps the times of all links, and divides the
 /// memory that the bus may need for this program. The owner passes on the reports of the bus, calls tick() at
@@ -109,8 +116,10 @@ public:
     /// Precondition: no link of the hub has had the subject.
     remote_link& open(std::string subject, std::string peer_subject, std::string request);
 
-    /// Accepts a request. Returns the link, or null if there is one: clients repeat their requests.
-    remote_link* accept(const link_request& request, std::string consent, events& out);
+    /// Accepts a request. `own_load`: in all messages of the link; outlives the link. Returns the link, or
+    /// null if there is one: clients repeat their requests.
+    remote_link* accept(const link_request& request, std::string consent, const link_load& own_load,
+                        events& out);
     void refuse(const link_request& request, std::string_view reason);
 
     /// Sends `bytes` with the other bytes of this turn. Precondition: `bytes` is not empty.
@@ -125,9 +134,6 @@ public:
 
     /// Sets whether calls are in flight on the link: the link sends signs of life more often.
     void set_busy(remote_link& link, bool is_busy);
-
-    /// Sets the load in the messages of all links.
-    void set_load(const link_load& own) noexcept { load_ = own; }
 
     /// Ends the link and tells the peer, without an event.
     void close(remote_link& link, std::string reason);
@@ -175,7 +181,6 @@ private:
     std::map<std::string_view, link_ptr> links_; ///< by subject; an ordered map, as peers choose subjects
     std::vector<link_ptr> forgotten_;            ///< in this turn
     deadline_heap ticks_;
-    link_load load_;
     std::uint16_t next_epoch_;
     std::uint32_t window_;                                ///< of each link
     std::size_t unread_bytes_ = 0;                        ///< of all links

@@ -60,7 +60,9 @@ node_beacon node_agent::look() {
     beacon.epoch = epoch_;
     beacon.interval = setup_.beacon_interval;
     beacon.is_draining = is_draining_;
-    for (const auto& [name, offered] : setup_.pools) {
+    for (auto& [name, offered] : setup_.pools) {
+        offered.told.is_draining = is_draining_;
+        offered.look();
         beacon.pools.emplace(name, offered.load());
     }
     return beacon;
@@ -109,21 +111,13 @@ void node_agent::answer(const link_request& request) {
     if (is_draining_ || links_.size() >= setup_.most_links) {
         throw protocol_violation(is_draining_ ? "the node drains" : "the node has too many links");
     }
-    auto* const accepted = driver_.use().accept(request, "{}", driver_.events());
+    auto* const accepted = driver_.use().accept(request, "{}", offered->second.told, driver_.events());
     if (accepted != nullptr) {
-        const auto& pool = offered->second;
-        const auto made = std::make_shared<served_link>(context_.executor, driver_, *accepted, *pool.calls,
-                                                        places_of(pool));
+        const auto made =
+            std::make_shared<served_link>(context_.executor, driver_, *accepted, offered->second);
         links_.emplace(accepted->subject(), made);
         made->start();
     }
-}
-
-/// Returns the number of calls that a client may have at the node at a time.
-std::size_t node_agent::places_of(const offered_pool& offered) const {
-    constexpr double most = 65'536;
-    const auto places = offered.load().places * (1 + setup_.queue_per_place);
-    return static_cast<std::size_t>(std::clamp(places, 1.0, most));
 }
 
 void node_agent::handle(const link_readable& event) {

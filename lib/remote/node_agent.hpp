@@ -7,6 +7,7 @@
 #include "async/task_group.hpp"
 #include "remote/hub_driver.hpp"
 #include "remote/served_link.hpp"
+#include "remote/served_pool.hpp"
 #include "runtime/pool_context.hpp"
 #include "wire/node_beacon.hpp"
 
@@ -19,18 +20,11 @@
 
 namespace skep {
 
-/// A pool that a node offers.
-struct offered_pool {
-    call_interface* calls;                        ///< outlives the node
-    std::function<node_beacon::pool_load()> load; ///< callable on the node's strand
-};
-
 struct node_setup {
     std::string domain = "default";
-    std::string name; ///< see is_node_name()
-    std::map<std::string, offered_pool, std::less<>> pools;
-    duration beacon_interval = std::chrono::seconds(1); ///< varies by 20 %
-    double queue_per_place = 2;                         ///< calls of a client that may wait, for each place
+    std::string name;                                      ///< see is_node_name()
+    std::map<std::string, served_pool, std::less<>> pools; ///< by name
+    duration beacon_interval = std::chrono::seconds(1);    ///< varies by 20 %
     std::size_t most_links = 10'000;
     hub_options hub;
 };
@@ -63,14 +57,14 @@ private:
     void handle(const link_request& request);
     void handle(const link_accepted&) noexcept {} // a node asks for no links
     void handle(const link_readable& event);
-    void handle(const link_writable&) noexcept {} // answers are kept until they leave
+    void handle(const link_writable&) noexcept {}     // answers are kept until they leave
+    void handle(const link_load_changed&) noexcept {} // of a client
     void handle(const link_ended& event);
 
     void answer(const link_request& request);
     void end(remote_link& link, std::string reason);
     node_beacon look();
     void announce(std::string_view subject);
-    std::size_t places_of(const offered_pool& offered) const;
 
     pool_context context_;
     node_setup setup_;

@@ -130,10 +130,15 @@ void node_network::on_event(link_event& event) {
             if constexpr (requires { content.link; }) { // a client is not asked for links
                 if (const auto worker = find(*content.link)) {
                     worker->handle(content);
+                    report_load(*worker, content);
                 }
             }
         },
         event);
+}
+
+void node_network::report_load(const node_worker& worker, const link_load_changed& event) {
+    observer_->on_load(worker.id(), event.link->state().peer_load());
 }
 
 bool node_network::on_message(const bus_message& message) {
@@ -153,9 +158,6 @@ void node_network::hear(const node_beacon& beacon) {
     if (node == nullptr) {
         return;
     }
-    if (node->is_draining) {
-        report_draining(node->name);
-    }
     observer_->on_usable(nodes_.usable(context_.now()));
     changed_.notify_all();
 }
@@ -166,15 +168,6 @@ void node_network::end_links_to_older(const node_beacon& beacon) {
         const auto worker = weak.lock();
         if (worker && worker->node() == beacon.node && worker->epoch() != beacon.epoch) {
             worker->close("node " + beacon.node + " was started again");
-        }
-    }
-}
-
-void node_network::report_draining(const std::string& node) {
-    for (const auto& [subject, weak] : workers_) {
-        const auto worker = weak.lock();
-        if (worker && worker->node() == node && !worker->has_ended()) {
-            observer_->on_draining(worker->id());
         }
     }
 }

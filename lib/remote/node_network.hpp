@@ -34,8 +34,8 @@ public:
     /// As many nodes have a worker, or could have one.
     virtual void on_usable(std::size_t nodes) = 0;
 
-    /// The node of the worker takes no more calls.
-    virtual void on_draining(const worker_id& worker) = 0;
+    /// The node of the worker has told its load.
+    virtual void on_load(const worker_id& worker, const link_load& load) = 0;
 
     /// Handles an exception: the network can only be ended.
     virtual void on_failure(const std::exception_ptr& problem) noexcept = 0;
@@ -80,10 +80,13 @@ private:
     void on_connection(bool is_up) override;
     void on_failure(const std::exception_ptr& problem) noexcept override;
 
+    void report_load(const node_worker& worker, const link_load_changed& event);
+    template <class Event>
+    void report_load(const node_worker&, const Event&) noexcept {}
+
     void hear(const node_beacon& beacon);
     void ask_who();
     void end_links_to_older(const node_beacon& beacon);
-    void report_draining(const std::string& node);
     std::shared_ptr<node_worker> find(const remote_link& link) const noexcept;
 
     const pool_context& context_;

@@ -5,6 +5,7 @@
 
 #include "pool/pool_core.hpp"
 #include "remote/node_runtime.hpp"
+#include "remote/node_scheduler.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -21,6 +22,8 @@ constexpr duration longest_start = std::chrono::hours(24); ///< then the slot wa
 /// Keeps one slot of the pool for each node, and one that waits for the next node.
 class slot_keeper final : public node_observer {
 public:
+    explicit slot_keeper(std::shared_ptr<told_loads> loads) : loads_(std::move(loads)) {}
+
     void watch(const std::shared_ptr<pool_core>& core) { core_ = core; }
 
     void on_usable(std::size_t nodes) override {
@@ -34,8 +37,10 @@ public:
         }
     }
 
-    void on_draining(const worker_id& worker) override {
-        if (const auto core = core_.lock()) {
+    void on_load(const worker_id& worker, const link_load& load) override {
+        loads_->tell(worker.slot, load);
+        const auto core = core_.lock();
+        if (core && load.is_draining) {
             if (auto* const draining = core->parts().workers.find(worker)) {
                 draining->retire(departure_cause::recycling, "the node drains");
             }
@@ -49,6 +54,7 @@ public:
     }
 
 private:
+    std::shared_ptr<told_loads> loads_;
     std::weak_ptr<pool_core> core_;
     std::size_t slots_ = 1;
 };
@@ -74,10 +80,15 @@ pool_config config_of_nodes(pool_config config) {
 }
 
 pool make_node_pool(pool_context context, pool_config config, node_demand demand, bus_factory connect) {
-    const auto keeper = std::make_shared<slot_keeper>();
+    const auto loads = std::make_shared<told_loads>();
+    const auto keeper = std::make_shared<slot_keeper>(loads);
+    config.custom_scheduler = [loads, random = context.random] {
+        return std::make_unique<node_scheduler>(loads, random);
+    };
     const auto make_runtime = [&](const pool_context& own, const pool_config&, const output_handler&) {
         return std::make_unique<node_runtime>(own, std::move(demand), std::move(connect), keeper);
     };
+    context.has_nodes = true;
     const auto core = std::make_shared<pool_core>(std::move(context), std::move(config), make_runtime);
     keeper->watch(core);
     return make_pool(core);

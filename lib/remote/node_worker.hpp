@@ -39,6 +39,7 @@ public:
     void handle(const link_accepted& event);
     void handle(const link_readable&) { changed_.notify_all(); }
     void handle(const link_writable&) { changed_.notify_all(); }
+    void handle(const link_load_changed&) noexcept {} // for the network
     void handle(const link_ended& event) { record_end(event.end); }
 
     /// Waits until the node has accepted the link, or the link has ended. Returns true if accepted.

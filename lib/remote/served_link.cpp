@@ -3,7 +3,11 @@
 
 #include "remote/served_link.hpp"
 
+#include "core/failure_json.hpp"
+#include "core/with_detail.hpp"
+#include "policy/remote_error.hpp"
 #include "remote/forwarded_call.hpp"
+#include "server/call_failure.hpp"
 #include "server/listener.hpp"
 #include "wire/protocol_violation.hpp"
 
@@ -16,25 +20,57 @@ namespace skep {
 
 namespace {
 
-/// Returns the work of a worker that passes every command on.
-work passing_on_to(call_interface& calls) {
-    work made;
-    made.any_command = [&calls](worker_call& call) { return forward_call(calls, call); };
-    return made;
+[[noreturn]] void throw_as_saturated() {
+    error_message refusal;
+    refusal.type = type_of_failure;
+    refusal.code = to_string(errc::pool_saturated);
+    refusal.message = "the node has no room for another call";
+    refusal.data = failure_to_json(with_detail(refusal.message));
+    throw passed_on_error(std::move(refusal));
 }
+
+/// Counts a call as long as it runs.
+class counted {
+public:
+    explicit counted(served_pool& pool) : pool_(pool) { pool_.count(1); }
+    ~counted() { pool_.count(-1); }
+    counted(const counted&) = delete;
+    counted& operator=(const counted&) = delete;
+
+private:
+    served_pool& pool_;
+};
 
 } // namespace
 
 served_link::served_link(const strand& executor, hub_driver& driver, remote_link& accepted_link,
-                         call_interface& calls, std::size_t most_calls)
+                         served_pool& pool)
     : executor_(executor),
       driver_(driver),
       link_(&accepted_link),
-      commands_(passing_on_to(calls)),
-      server_(executor, *this, most_calls, 0, commands_,
+      pool_(pool),
+      commands_(passing_on()),
+      server_(executor, *this, pool.most_calls(), 0, commands_,
               [this](const std::exception_ptr&) { end("no memory"); }),
       tasks_(executor, [](const std::exception_ptr&) {}),
       frames_(limits_of_input()) {}
+
+work served_link::passing_on() {
+    work commands;
+    commands.any_command = [this](worker_call& call) { return run(call); };
+    return commands;
+}
+
+asio::awaitable<boost::json::value> served_link::run(worker_call& call) {
+    if (pool_.running >= pool_.most_calls()) {
+        throw_as_saturated();
+    }
+    const counted running_call(pool_);
+    link_context link{shared_from_this(), executor_};
+    auto forwarding = forward_call(pool_.calls, call, std::move(link));
+    auto value = co_await std::move(forwarding);
+    co_return value;
+}
 
 void served_link::start() {
     auto hello = server_.introduction();

@@ -5,10 +5,10 @@
 
 #include "async/task_group.hpp"
 #include "remote/hub_driver.hpp"
+#include "remote/served_pool.hpp"
 #include "runtime/frame_output.hpp"
 #include "server/call_server.hpp"
 #include "wire/frame.hpp"
-#include <skep/call_interface.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -20,9 +20,8 @@ namespace skep {
 /// the strand.
 class served_link final : public std::enable_shared_from_this<served_link>, private frame_output {
 public:
-    /// `most_calls`: calls at a time. `calls` must live until idle() has returned.
-    served_link(const strand& executor, hub_driver& driver, remote_link& accepted_link, call_interface& calls,
-                std::size_t most_calls);
+    /// `pool` must live until idle() has returned.
+    served_link(const strand& executor, hub_driver& driver, remote_link& accepted_link, served_pool& pool);
 
     /// Greets the client.
     void start();
@@ -42,6 +41,8 @@ public:
     std::size_t calls() const noexcept { return static_cast<std::size_t>(server_.counters().in_flight); }
 
 private:
+    work passing_on();
+    asio::awaitable<boost::json::value> run(worker_call& call);
     bool write(std::span<const std::string_view> pieces) noexcept override;
     bool has_room() noexcept override { return true; }
 
@@ -60,6 +61,7 @@ private:
     strand executor_;
     hub_driver& driver_;
     remote_link* link_; ///< null once ended
+    served_pool& pool_;
     work commands_;
     call_server server_;
     task_group tasks_;

@@ -32,6 +32,9 @@ struct pool_context {
     std::shared_ptr<event_bus> events = nullptr;           ///< null: no subscribers possible
     std::function<std::uint64_t()> make_span_id = nullptr; ///< callable from any thread; null: no tracing
 
+    /// The workers are nodes, which pass failures of their own pools on.
+    bool has_nodes = false;
+
     /// The process_generation() of the process that has the strand's own thread; 0 if users run the strand.
     unsigned thread_owner = 0;
 

@@ -93,6 +93,41 @@ worker_limits to_limits(const members& fields) {
     return limits;
 }
 
+/// Reads an array of names.
+std::vector<std::string> to_names(const members& fields, const json::value* names) {
+    std::vector<std::string> read;
+    if (names != nullptr && names->is_array()) {
+        for (const auto& each : names->get_array()) {
+            read.push_back(fields.to_text("name", each));
+        }
+    }
+    return read;
+}
+
+std::shared_ptr<const node_call> to_node_call(const members& fields) {
+    const auto& told = object_in(fields, "node");
+    const auto made = std::make_shared<node_call>();
+    made->tools = to_names(fields, told.if_contains("tools"));
+    made->arrays = to_names(fields, fields.find("arrays"));
+    if (told.contains("affinity")) {
+        const auto mode = number_in(fields, "node", told, "affinity");
+        if (mode > static_cast<std::uint64_t>(affinity_mode::strict_fail_fast)) {
+            fields.refuse("node", "has an affinity that does not exist");
+        }
+        made->affinity = static_cast<affinity_mode>(mode);
+    }
+    if (told.contains("queue_timeout_ms")) {
+        const auto count = number_in(fields, "node", told, "queue_timeout_ms");
+        made->queue_timeout = std::min<std::chrono::milliseconds>(
+            std::chrono::milliseconds(static_cast<std::int64_t>(count & 0xffff'ffff)),
+            std::chrono::hours(24));
+    }
+    if (const auto* const key = told.if_contains("batch_key")) {
+        made->batch_key = fields.to_text("batch_key", *key);
+    }
+    return made;
+}
+
 call_message to_call(const members& fields, const frame_view& frame) {
     call_message call;
     call.id = fields.number("id");
@@ -112,6 +147,9 @@ call_message to_call(const members& fields, const frame_view& frame) {
     }
     if (fields.find("batch") != nullptr) {
         call.batch = to_batch(fields);
+    }
+    if (fields.find("node") != nullptr) {
+        call.for_node = to_node_call(fields);
     }
     return call;
 }

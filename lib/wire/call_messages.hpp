@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/batch_limits.hpp"
+#include "core/node_call.hpp"
 #include "core/stream_credit.hpp"
 #include "wire/frame.hpp"
 #include "wire/json_fields.hpp"
@@ -15,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -56,6 +58,7 @@ struct call_message {
     std::optional<duration> sent_after; ///< since the welcome; absent for a call that need not wait
     std::optional<stream_credit> stream;
     batch_place batch;
+    std::shared_ptr<const node_call> for_node; ///< null unless the call was sent to a node
 };
 struct cancel_message {
     std::uint64_t id = 0;

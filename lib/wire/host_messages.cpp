@@ -25,6 +25,8 @@ using namespace std::string_view_literals; // which are appended without countin
 // Room for the frame's header and the start of a call: type, id, times and batch.
 constexpr std::size_t longest_preface = 144;
 
+constexpr std::size_t most_tools_for_node = 64;
+
 constexpr std::size_t payload_alignment = 16;
 
 // Enough for most calls.
@@ -85,6 +87,29 @@ void append_head(std::string& out, const request& call, std::size_t deepest = de
         append_attachment_sizes(out, call.attachments());
     }
     out += R"(,"args":)"sv;
+}
+
+/// Appends the facts of a call that only a node needs.
+void append_node_facts(std::string& out, const request& call, const std::vector<std::string>& tools) {
+    out += R"(,"node":{"tools":[)"sv;
+    for (std::size_t i = 0; i < std::min(tools.size(), most_tools_for_node); ++i) {
+        out += i == 0 ? "" : ",";
+        append_json_text(out, tools[i]);
+    }
+    out += ']';
+    if (call.affinity()) {
+        out += R"(,"affinity":)"sv;
+        append_json_number(out, static_cast<std::uint64_t>(*call.affinity()));
+    }
+    if (call.queue_timeout()) {
+        out += R"(,"queue_timeout_ms":)"sv;
+        append_json_number(out, to_milliseconds(*call.queue_timeout()));
+    }
+    if (!call.batch_key().empty()) {
+        out += R"(,"batch_key":)"sv;
+        append_json_text(out, call.batch_key());
+    }
+    out += '}';
 }
 
 [[noreturn]] void refuse(errc code, std::string detail) {
@@ -238,6 +263,9 @@ void append_call(send_buffer& buffer, std::uint64_t id, std::string_view body, c
             out += ',';
             append_json_number(out, facts.batch.size);
             out += ']';
+        }
+        if (facts.tools_for_node != nullptr) {
+            append_node_facts(out, call, *facts.tools_for_node);
         }
         out += body;
         if (has_arrays(call)) {

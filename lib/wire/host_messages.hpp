@@ -51,6 +51,9 @@ struct call_dispatch {
     std::optional<duration> sent_after;
 
     batch_place batch{};
+
+    /// For a call to a node: the names of the tools that the call may use. Null for other calls.
+    const std::vector<std::string>* tools_for_node = nullptr;
 };
 
 /// `body`: the result of encode_call() for `call`. The call's attachments follow the body. Appends the whole

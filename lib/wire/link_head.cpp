@@ -25,6 +25,7 @@ constexpr std::size_t at_window = 12;
 constexpr std::size_t at_position = 16;
 constexpr std::size_t at_expected = 24;
 constexpr std::uint8_t draining_flag = 1;
+constexpr std::uint8_t full_flag = 2;
 
 using head = std::array<char, link_head_size>;
 
@@ -40,6 +41,10 @@ T get(std::string_view bytes, std::size_t place) noexcept {
         reinterpret_cast<const unsigned char*>(bytes.data() + place));
 }
 
+std::uint8_t flags_of(const link_load& load) noexcept {
+    return static_cast<std::uint8_t>((load.is_draining ? draining_flag : 0) | (load.is_full ? full_flag : 0));
+}
+
 bool is_kind(std::uint8_t number) noexcept {
     return number >= static_cast<std::uint8_t>(link_kind::open) &&
            number <= static_cast<std::uint8_t>(link_kind::close);
@@ -51,7 +56,7 @@ head encode_link_head(const link_message& message) noexcept {
     head bytes{};
     put(bytes, at_magic, magic);
     put(bytes, at_kind, static_cast<std::uint8_t>(message.kind));
-    put(bytes, at_flags, message.load.is_draining ? draining_flag : std::uint8_t(0));
+    put(bytes, at_flags, flags_of(message.load));
     put(bytes, at_calls, message.load.calls);
     put(bytes, at_places, message.load.places);
     put(bytes, at_epoch, message.epoch);
@@ -68,7 +73,9 @@ std::optional<link_message> decode_link_message(std::string_view bytes) noexcept
     }
     link_message message;
     message.kind = static_cast<link_kind>(get<std::uint8_t>(bytes, at_kind));
-    message.load.is_draining = (get<std::uint8_t>(bytes, at_flags) & draining_flag) != 0;
+    const auto flags = get<std::uint8_t>(bytes, at_flags);
+    message.load.is_draining = (flags & draining_flag) != 0;
+    message.load.is_full = (flags & full_flag) != 0;
     message.load.calls = get<std::uint16_t>(bytes, at_calls);
     message.load.places = get<std::uint16_t>(bytes, at_places);
     message.epoch = get<std::uint16_t>(bytes, at_epoch);

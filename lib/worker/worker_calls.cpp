@@ -87,10 +87,23 @@ void worker_calls::assign_batch(std::span<call* const> batch, time_point now) {
     }
 }
 
+/// Returns the names of the tools that the call may use.
+std::vector<std::string> worker_calls::tools_of(const call& sent_call) const {
+    auto names = core_.surroundings.tools.names();
+    const auto* const extras = sent_call.extras();
+    if (extras != nullptr && extras->tools) {
+        for (const auto& each : *extras->tools) {
+            names.push_back(each.first);
+        }
+    }
+    return names;
+}
+
 void worker_calls::send(std::span<call* const> batch, time_point now) {
     auto& connection = *core_.link;
     auto& data = connection.data();
     const bool waits = is_full();
+    std::vector<std::string> tools;
     make_room(batch.size()); // a sent frame must be in the table
     auto begin = data.appended();
     auto id = next_id();
@@ -99,7 +112,13 @@ void worker_calls::send(std::span<call* const> batch, time_point now) {
         facts.batch = {next_id(), batch.size()};
         if (next->deadline != time_point::max()) {
             facts.left = next->deadline - now;
-            facts.sent_after = waits ? std::optional<duration>(now - connection.welcomed()) : std::nullopt;
+            const bool may_come_late = waits || core_.context.has_nodes;
+            facts.sent_after =
+                may_come_late ? std::optional<duration>(now - connection.welcomed()) : std::nullopt;
+        }
+        if (core_.context.has_nodes) {
+            tools = tools_of(*next);
+            facts.tools_for_node = &tools;
         }
         begin = data.appended();
         append_call(data.outbox(), id++, next->body, next->req, facts);

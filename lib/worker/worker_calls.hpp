@@ -143,6 +143,7 @@ private:
     const std::string& correlation() const noexcept { return correlation_; }
 
     void send(std::span<call* const> batch, time_point now);
+    std::vector<std::string> tools_of(const call& sent_call) const;
 
     /// Called after every possible change of the places. `subject`: the call that took or freed a place.
     void follow_load(time_point now, const call* subject = nullptr) noexcept {

@@ -75,7 +75,6 @@ void hub_program::change_facts() {
     auto& chance = around_.world_.chance;
     if (side_ == hub_world::node) {
         load_ = {static_cast<std::uint16_t>(chance.below(1000)), 8, chance.chance(0.1)};
-        hub_->set_load(load_);
     }
     const bool is_busy = chance.chance(0.5);
     for (const auto& each : around_.links_) { // not by address: the same seed, the same world
@@ -169,7 +168,7 @@ void hub_program::answer(const link_request& request) {
         hub_->refuse(request, "no room");
         return;
     }
-    if (auto* const made = hub_->accept(request, "welcome", events_)) {
+    if (auto* const made = hub_->accept(request, "welcome", load_, events_)) {
         record.is_reopened = record.is_reopened || record.ends[side_].is_gone;
         record.from[side_].push_back({made->state().epoch(), {}, 0});
         record.ends[side_] = {this, made};
@@ -180,9 +179,16 @@ void hub_program::answer(const link_request& request) {
 void hub_program::read(remote_link& link) {
     auto& record = *records_.at(&link);
     auto& frames = record.ends[side_].frames;
-    while (link.unread_bytes() > 0) {
+    const auto bytes = link.unread_bytes();
+    const auto wanted = around_.world_.chance.chance(0.2) ? around_.world_.chance.below(bytes + 1) : bytes;
+    for (std::size_t count = 0; count < wanted;) {
         const auto space = frames.prepare();
-        frames.commit(hub_->read(link, space));
+        const auto part = space.first(std::min(space.size(), wanted - count));
+        frames.commit(hub_->read(link, part));
+        count += part.size();
+    }
+    if (wanted < bytes) {
+        read_later(link);
     }
     while (const auto frame = frames.next()) {
         if (const char* const problem = record.take(1 - side_, *frame)) {
@@ -190,6 +196,14 @@ void hub_program::read(remote_link& link) {
             return;
         }
     }
+}
+
+void hub_program::read_later(remote_link& link) {
+    around_.world_.soon([this, &link] {
+        if (is_alive_ && records_.contains(&link)) {
+            read(link);
+        }
+    });
 }
 
 void hub_program::end(remote_link& link) {

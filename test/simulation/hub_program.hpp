@@ -48,6 +48,7 @@ private:
     void apply(link_event& event);
     void answer(const link_request& request);
     void read(remote_link& link);
+    void read_later(remote_link& link);
     void end(remote_link& link);
     void arm();
     void on_timer(std::uint64_t armed);

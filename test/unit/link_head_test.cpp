@@ -32,7 +32,7 @@ std::string hex(const std::string& bytes) {
 BOOST_AUTO_TEST_CASE(a_message_has_these_bytes) {
     link_message message;
     message.kind = link_kind::data;
-    message.load = {0x0102, 0x0304, true};
+    message.load = {0x0102, 0x0304, true, true};
     message.window = 0x05060708;
     message.position = 0x090a0b0c0d0e0f10;
     message.expected = 0x1112131415161718;
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(a_message_has_these_bytes) {
     message.epoch = 1;
     BOOST_TEST(hex(bytes_of(message)) == "534b4c31"         // SKL1
                                          "04"               // data
-                                         "01"               // draining
+                                         "03"               // draining and full
                                          "0102"             // calls
                                          "0304"             // places
                                          "0001"             // epoch
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(a_message_has_these_bytes) {
 BOOST_AUTO_TEST_CASE(a_decoded_message_is_the_encoded_one) {
     link_message message;
     message.kind = link_kind::sync_ack;
-    message.load = {7, 4, false};
+    message.load = {7, 4, false, true};
     message.window = 2 << 20;
     message.position = 1;
     message.expected = ~std::uint64_t(0);
@@ -73,10 +73,11 @@ BOOST_AUTO_TEST_CASE(a_decoded_message_is_the_encoded_one) {
 
 BOOST_AUTO_TEST_CASE(unknown_flags_are_ignored) {
     auto bytes = bytes_of({});
-    bytes[5] = '\xfe';
+    bytes[5] = '\xfc';
     const auto decoded = decode_link_message(bytes);
     BOOST_REQUIRE(decoded.has_value());
     BOOST_TEST(!decoded->load.is_draining);
+    BOOST_TEST(!decoded->load.is_full);
 }
 
 BOOST_AUTO_TEST_CASE(other_bytes_are_no_message) {

@@ -31,6 +31,8 @@ struct posted_message {
     link_message read() const { return decode_link_message(bytes).value(); }
 };
 
+const link_load no_load;
+
 /// Keeps what a hub publishes.
 class recording_bus : public bus {
 public:
@@ -116,7 +118,7 @@ struct linked_ends {
         node.read(client);
         const auto request = node.take<link_request>();
         BOOST_TEST(request.body() == "hello");
-        at_node = node.hub.accept(request, "welcome", node.events);
+        at_node = node.hub.accept(request, "welcome", load, node.events);
         client.read(node);
         const auto accepted = client.take<link_accepted>();
         BOOST_TEST(accepted.link == at_client);
@@ -124,6 +126,7 @@ struct linked_ends {
     }
 
     manual_time time;
+    link_load load; ///< of the node
     hub_end client;
     hub_end node;
     remote_link* at_client;
@@ -192,7 +195,7 @@ BOOST_AUTO_TEST_CASE(links_share_what_the_bus_may_hold) {
     const auto told_window = [&] { return node.connection.published.back().read().window; };
     const auto open = [&] {
         node.receive(message_to("node." + std::to_string(links.size()), link_kind::open));
-        links.push_back(node.hub.accept(node.take<link_request>(), "welcome", node.events));
+        links.push_back(node.hub.accept(node.take<link_request>(), "welcome", no_load, node.events));
         BOOST_TEST(told_window() == 64u << 10); // before the share of the others is smaller
     };
     const auto next_window = [&] {
@@ -223,10 +226,12 @@ BOOST_AUTO_TEST_CASE(links_share_what_the_bus_may_hold) {
 
 BOOST_AUTO_TEST_CASE(the_load_is_told) {
     linked_ends both;
-    both.node.hub.set_load({7, 8, true});
+    both.load = {7, 8, true};
     both.node.hub.send(*both.at_node, frame_of("1"));
     both.node.hub.flush();
     both.client.read(both.node);
+    both.client.take<link_readable>();
+    BOOST_TEST(both.client.take<link_load_changed>().link == both.at_client);
     BOOST_TEST((both.at_client->state().peer_load() == link_load{7, 8, true}));
 }
 
@@ -261,8 +266,8 @@ BOOST_AUTO_TEST_CASE(a_request_that_comes_twice_before_its_answer_makes_one_link
     node.receive(message_to("node.1", link_kind::open));
     const auto first = node.take<link_request>();
     const auto second = node.take<link_request>();
-    BOOST_TEST(node.hub.accept(first, "welcome", node.events) != nullptr);
-    BOOST_TEST(node.hub.accept(second, "welcome", node.events) == nullptr);
+    BOOST_TEST(node.hub.accept(first, "welcome", no_load, node.events) != nullptr);
+    BOOST_TEST(node.hub.accept(second, "welcome", no_load, node.events) == nullptr);
     BOOST_TEST(node.hub.size() == 1u);
 }
 
@@ -287,7 +292,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_is_accepted_while_the_bus_is_down_says_nothing_
     node.receive(message_to("node.1", link_kind::open));
     node.connection.up = false;
     node.hub.on_connection(false, node.events);
-    auto& made = *node.hub.accept(node.take<link_request>(), "welcome", node.events);
+    auto& made = *node.hub.accept(node.take<link_request>(), "welcome", no_load, node.events);
     node.connection.published.clear(); // a bus without connection loses it
     node.hub.send(made, frame_of("1"));
     node.hub.flush();
@@ -322,7 +327,7 @@ BOOST_AUTO_TEST_CASE(a_request_against_the_rules_ends_at_once) {
     auto bad = message_to("node.1", link_kind::open);
     bad.bytes[12] = bad.bytes[13] = bad.bytes[14] = bad.bytes[15] = 0; // the window
     node.receive(bad);
-    const auto* const made = node.hub.accept(node.take<link_request>(), "welcome", node.events);
+    const auto* const made = node.hub.accept(node.take<link_request>(), "welcome", no_load, node.events);
     const auto ended = node.take<link_ended>();
     BOOST_TEST(ended.link == made);
     BOOST_TEST((ended.end.cause == link_end_cause::violation));

@@ -12,11 +12,14 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -41,6 +44,15 @@ pool_config silent(std::size_t workers) {
     return config;
 }
 
+/// A context whose chance is the same in each run.
+pool_context certain_context(asio::io_context& context) {
+    auto made = make_local_context(context.get_executor());
+    made.random = [source = std::make_shared<std::mt19937>(1)] {
+        return std::uniform_real_distribution<double>()(*source);
+    };
+    return made;
+}
+
 using workers_setup = std::function<void(fake_pool&)>;
 
 /// A machine with a pool that is offered on the bus.
@@ -51,9 +63,9 @@ struct machine {
         set_up(workers);
         setup.name = std::move(name);
         const auto places = static_cast<std::uint32_t>(count);
-        setup.pools.emplace("default", offered_pool{&workers.pool(), [places] {
-                                                        return node_beacon::pool_load{places, 0, 0, true};
-                                                    }});
+        setup.pools.emplace("default", served_pool(workers.pool(), [places] {
+                                return node_beacon::pool_load{places, 0, 0, true};
+                            }));
         time.run(workers.pool().start());
         join();
     }
@@ -92,8 +104,8 @@ struct cluster {
             const auto name = "node-" + std::to_string(i);
             machines.push_back(std::make_unique<machine>(context, time, bus, name, workers, set_up));
         }
-        client.emplace(make_node_pool(make_local_context(context.get_executor()), config_of_nodes(silent(1)),
-                                      {}, bus.connect()));
+        client.emplace(
+            make_node_pool(certain_context(context), config_of_nodes(silent(1)), {}, bus.connect()));
         time.run(client->start());
     }
     ~cluster() {
@@ -138,26 +150,35 @@ void sleeps(fake_pool& workers) {
 
 /// An operation that runs while the test does something else.
 template <class T>
-struct running {
+class running {
+public:
     running(asio::io_context& context, asio::awaitable<T> operation) {
-        asio::co_spawn(
-            context, std::move(operation),
-            asio::bind_cancellation_slot(signal.slot(), [this](std::exception_ptr failure, T result) {
-                try {
-                    if (failure) {
-                        std::rethrow_exception(failure);
-                    }
-                    value.emplace(std::move(result));
-                } catch (const error& problem_of_call) {
-                    problem.emplace(problem_of_call);
-                }
-            }));
+        asio::co_spawn(context, std::move(operation),
+                       asio::bind_cancellation_slot(state_->signal.slot(),
+                                                    [state = state_](std::exception_ptr failure, T result) {
+                                                        try {
+                                                            if (failure) {
+                                                                std::rethrow_exception(failure);
+                                                            }
+                                                            state->value.emplace(std::move(result));
+                                                        } catch (const error& problem) {
+                                                            state->problem.emplace(problem);
+                                                        }
+                                                    }));
     }
-    bool has_ended() const noexcept { return value || problem; }
 
-    asio::cancellation_signal signal;
-    std::optional<T> value;
-    std::optional<error> problem;
+    void cancel() { state_->signal.emit(asio::cancellation_type::terminal); }
+    bool has_ended() const noexcept { return state_->value || state_->problem; }
+    const std::optional<T>& value() const noexcept { return state_->value; }
+    const std::optional<error>& problem() const noexcept { return state_->problem; }
+
+private:
+    struct state {
+        asio::cancellation_signal signal;
+        std::optional<T> value;
+        std::optional<error> problem;
+    };
+    std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
 } // namespace
@@ -217,20 +238,20 @@ BOOST_AUTO_TEST_CASE(chunks_come_in_order) {
 }
 
 BOOST_AUTO_TEST_CASE(calls_spread_over_the_nodes) {
-    cluster all(sleeps, 3, 2);
-    const auto begin = all.time.now();
-    std::vector<std::unique_ptr<running<reply>>> calls;
-    for (int i = 0; i < 6; ++i) {
-        calls.push_back(std::make_unique<running<reply>>(
-            all.context, all.client->execute(request("sleep").arg("ms", 1000))));
+    std::map<std::string, int> runs;
+    std::size_t next = 0;
+    cluster all(
+        [&](fake_pool& workers) {
+            workers.on("name", [&runs, name = std::to_string(next++)](worker_call&) {
+                ++runs[name];
+                return 0;
+            });
+        },
+        3);
+    for (int i = 0; i < 30; ++i) {
+        all.call(request("name"));
     }
-    while (!calls.back()->has_ended()) {
-        all.time.advance(10ms);
-    }
-    BOOST_TEST((all.time.now() - begin < 2s));
-    for (const auto& each : calls) {
-        BOOST_TEST(each->value.has_value());
-    }
+    BOOST_TEST(runs.size() == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(progress_arrives) {
@@ -244,6 +265,97 @@ BOOST_AUTO_TEST_CASE(progress_arrives) {
     std::string text;
     all.call(request("work").on_progress([&](const progress& report) { text = report.text; }));
     BOOST_TEST(text == "half");
+}
+
+BOOST_AUTO_TEST_CASE(a_workers_tools_are_the_clients) {
+    cluster all([](fake_pool& workers) {
+        workers.on("ask", [](worker_call& call) -> asio::awaitable<json::value> {
+            auto asking = call.call_host(call.arg<std::string>("tool"), {{"key", "k"}});
+            const auto answer = co_await std::move(asking);
+            co_return answer.value;
+        });
+    });
+    all.client->register_tool("of_pool", [](tool_call asked) -> asio::awaitable<tool_reply> {
+        tool_reply answer(asked.args.at("key"));
+        co_return answer;
+    });
+    const auto own = [](tool_call) -> asio::awaitable<tool_reply> {
+        throw tool_error("no_room", "the table is full");
+        co_return tool_reply();
+    };
+    all.machines[0]->workers.pool().register_tool("of_node", [](tool_call) -> asio::awaitable<tool_reply> {
+        tool_reply answer(json::value("node"));
+        co_return answer;
+    });
+    BOOST_TEST(all.call(request("ask").arg("tool", "of_pool")).as<std::string>() == "k");
+    BOOST_TEST(all.call(request("ask").arg("tool", "of_node")).as<std::string>() == "node");
+    const auto failure = all.failure_of_call(request("ask").arg("tool", "own").tool("own", own));
+    BOOST_TEST(failure.info().remote_type == "skep.HostError");
+    BOOST_TEST(failure.info().remote_message.find("the table is full") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_worker_of_the_node_is_reported_or_replaced) {
+    int runs = 0;
+    cluster all([&](fake_pool& workers) {
+        workers.on("crash", [&](worker_call&) -> int {
+            if (++runs % 2 == 1) {
+                throw testing::worker_exit(exit_status::signalled(SIGSEGV), "last words");
+            }
+            return runs;
+        });
+    });
+    const auto failure = all.failure_of_call(request("crash").arg("n", 1));
+    BOOST_TEST((failure.kind() == errc::worker_lost));
+    BOOST_TEST(failure.info().status.signal() == SIGSEGV);
+    BOOST_TEST(failure.info().output_tail.find("last words") != std::string::npos);
+    runs = 0;
+    BOOST_TEST(all.call(request("crash").arg("n", 2).idempotent(true)).as<int>() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_of_the_nodes_pool_arrives_as_it_is) {
+    cluster all(sleeps);
+    running<reply> first(all.context, all.client->execute(request("sleep").arg("ms", 20'000)));
+    all.time.advance(100ms);
+    const auto failure = all.failure_of_call(request("sleep").arg("ms", 1).queue_timeout(1s));
+    BOOST_TEST((failure.kind() == errc::queue_timeout));
+    BOOST_TEST((failure.info().wait_time >= 1s));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_without_room_refuses_and_the_call_goes_elsewhere) {
+    cluster all(sleeps, 2);
+    all.machines[0]->setup.pools.at("default").queue_per_place = 0;
+    all.machines[0]->leave();
+    all.machines[0]->join();
+    all.time.advance(2s);
+    pool other =
+        make_node_pool(certain_context(all.context), config_of_nodes(silent(1)), {}, all.bus.connect());
+    all.time.run(other.start());
+    std::vector<std::unique_ptr<running<reply>>> calls;
+    for (int i = 0; i < 4; ++i) {
+        auto& caller = i % 2 == 0 ? *all.client : other;
+        calls.push_back(
+            std::make_unique<running<reply>>(all.context, caller.execute(request("sleep").arg("ms", 1000))));
+        all.time.advance(10ms);
+    }
+    all.time.advance(10s);
+    for (const auto& each : calls) {
+        BOOST_TEST(each->value().has_value());
+    }
+    all.time.run(other.shutdown());
+}
+
+BOOST_AUTO_TEST_CASE(a_session_stays_at_its_node) {
+    cluster all(
+        [](fake_pool& workers) {
+            workers.on("count", [n = std::make_shared<int>(0)](worker_call& call) {
+                return call.session() + std::to_string(++*n);
+            });
+        },
+        2);
+    for (int i = 1; i <= 3; ++i) {
+        const auto answer = all.call(request("count").session("s").affinity(affinity_mode::strict_queue));
+        BOOST_TEST(answer.as<std::string>() == "s" + std::to_string(i));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_cancelled_call_ends_on_the_node) {
@@ -261,9 +373,9 @@ BOOST_AUTO_TEST_CASE(a_cancelled_call_ends_on_the_node) {
     });
     running<reply> call(all.context, all.client->execute(request("wait")));
     all.time.advance(100ms);
-    call.signal.emit(asio::cancellation_type::terminal);
+    call.cancel();
     all.time.advance(100ms);
-    BOOST_TEST((call.problem && call.problem->kind() == errc::cancelled));
+    BOOST_TEST((call.problem() && call.problem()->kind() == errc::cancelled));
     BOOST_TEST(was_cancelled);
 }
 
@@ -276,7 +388,7 @@ BOOST_AUTO_TEST_CASE(calls_wait_for_a_node_that_comes_later) {
     BOOST_TEST(!call.has_ended());
     all.machines[0]->join();
     all.time.advance(500ms);
-    BOOST_TEST(call.value.has_value());
+    BOOST_TEST(call.value().has_value());
 }
 
 BOOST_AUTO_TEST_CASE(without_a_node_calls_end) {
@@ -295,11 +407,11 @@ BOOST_AUTO_TEST_CASE(a_call_outlives_a_cut_of_the_bus) {
     BOOST_TEST(!call.has_ended());
     all.bus.set_up(true);
     all.time.advance(500ms);
-    BOOST_TEST(call.value.has_value());
+    BOOST_TEST(call.value().has_value());
 }
 
 BOOST_AUTO_TEST_CASE(calls_of_a_silent_node_are_lost_or_go_elsewhere) {
-    cluster all(sleeps, 2);
+    cluster all(sleeps, 2, 2);
     all.time.advance(100ms);
     running<reply> plain(all.context, all.client->execute(request("sleep").arg("ms", 20'000)));
     running<reply> again(all.context,
@@ -307,11 +419,11 @@ BOOST_AUTO_TEST_CASE(calls_of_a_silent_node_are_lost_or_go_elsewhere) {
     all.time.advance(100ms);
     all.bus.cut(0, true);
     all.time.advance(8s);
-    BOOST_TEST(!plain.value.has_value());
+    BOOST_TEST(!plain.value().has_value());
     all.time.advance(60s);
     BOOST_TEST(plain.has_ended());
-    BOOST_TEST(again.value.has_value());
-    BOOST_TEST((plain.problem.has_value() != again.problem.has_value() || plain.value.has_value()));
+    BOOST_TEST(again.value().has_value());
+    BOOST_TEST((plain.problem().has_value() != again.problem().has_value() || plain.value().has_value()));
 }
 
 BOOST_AUTO_TEST_CASE(a_draining_node_finishes_its_calls) {
@@ -324,8 +436,8 @@ BOOST_AUTO_TEST_CASE(a_draining_node_finishes_its_calls) {
     BOOST_TEST(all.machines[0]->agent->links() <= 1u);
     all.machines[0]->leave();
     all.time.advance(3s);
-    BOOST_TEST(first.value.has_value());
-    BOOST_TEST(second.value.has_value());
+    BOOST_TEST(first.value().has_value());
+    BOOST_TEST(second.value().has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,14 +3,19 @@
 
 #include "pool/demand/call_answers.hpp"
 
+#include "core/failure_json.hpp"
 #include "policy/remote_error.hpp"
 #include "pool/demand/call_events.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace skep {
 
 namespace {
+
+constexpr int most_refusals = 3; ///< by nodes, of one call
+constexpr duration after_refusal = std::chrono::milliseconds(20);
 
 /// Returns advice for the caller of a call that was lost with its worker and may have begun there. A call
 /// that took too much memory would take too much from the next worker, too: it is not to be sent again.
@@ -97,6 +102,10 @@ void call_answers::on_remote_error(worker& sender, call& answered_call, error_me
         on_late_answer(sender, answered_call);
         return;
     }
+    if (context_.has_nodes && answer.type == type_of_failure) {
+        on_failure_of_node(sender, answered_call, answer);
+        return;
+    }
     const bool is_late = answered_call.deadline <= context_.now();
     const auto code =
         is_late ? code_of_late_error(answer.type, answer.code) : code_of_remote_error(answer.type);
@@ -104,6 +113,28 @@ void call_answers::on_remote_error(worker& sender, call& answered_call, error_me
     open_.fail(answered_call, code, std::move(info));
     room_.batches().answered(answered_call, sender, context_.now());
     room_.serve(sender);
+}
+
+/// The node's own pool has failed the call.
+void call_answers::on_failure_of_node(worker& sender, call& answered_call, error_message& answer) {
+    const call_ptr keep(&answered_call);
+    const auto code = errc_of(answer.code).value_or(errc::remote_error);
+    auto info = failure_from_json(answer.data);
+    info.correlation_id = sender.calls().correlation_id_of(answered_call);
+    if (is_refusal(code) && answered_call.attempts < most_refusals) {
+        send_elsewhere(answered_call);
+    } else if (code == errc::worker_lost) {
+        retry_or_fail(sender, info, {keep, true, false, false});
+    } else {
+        open_.fail(answered_call, code, std::move(info));
+    }
+    room_.serve(sender);
+}
+
+/// The node has not begun the call.
+void call_answers::send_elsewhere(call& refused_call) {
+    open_.take_back(refused_call, context_.now());
+    open_.delay(refused_call, after_refusal);
 }
 
 /// Drops the answer to an abandoned call. The worker has room again.

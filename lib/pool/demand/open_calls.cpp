@@ -86,9 +86,12 @@ void open_calls::fail(call& failed_call, errc code, error_info info) {
     if (info.correlation_id.empty()) {
         info.correlation_id = correlation_id_of(failed_call);
     }
-    info.queue_depth = room_.queue().size();
-    describe_load(info, now);
-    info.wait_time = (failed_call.attempts > 0 ? failed_call.dispatched : now) - failed_call.submitted;
+    const bool names_load_of_node = info.queue_depth + info.running_calls > 0;
+    if (!names_load_of_node) {
+        info.queue_depth = room_.queue().size();
+        describe_load(info, now);
+    }
+    info.wait_time += (failed_call.attempts > 0 ? failed_call.dispatched : now) - failed_call.submitted;
     publish_failed(failed_call, code);
     publish_failure(context_, config_.name, failed_call, time_spent_at(failed_call, now), code,
                     info.remote_type);

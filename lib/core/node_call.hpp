@@ -1,0 +1,24 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/affinity.hpp>
+#include <skep/time.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace skep {
+
+/// The facts of a call that a node needs, and a worker does not.
+struct node_call {
+    std::optional<affinity_mode> affinity;
+    std::optional<duration> queue_timeout;
+    std::string batch_key;
+    std::vector<std::string> tools;  ///< names of the client's tools
+    std::vector<std::string> arrays; ///< names of the arguments that hold arrays
+};
+
+} // namespace skep
