@@ -115,6 +115,12 @@ void link_state::probe(time_point now, messages& out) {
     last_probe_ = now;
 }
 
+void link_state::tell_load(time_point now, messages& out) {
+    if (may_send()) {
+        probe(now, out);
+    }
+}
+
 void link_state::close(std::string reason, time_point now, messages& out) {
     if (phase_ != phase::ended) {
         end(link_end_cause::closed, reason);

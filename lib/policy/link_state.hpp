@@ -88,6 +88,9 @@ public:
     /// Sets whether calls are in flight.
     void set_busy(bool is_busy, time_point now) noexcept;
 
+    /// Tells the peer the load now.
+    void tell_load(time_point now, messages& out);
+
     /// The stream to the peer. flush() sends what has been added.
     link_output& output() noexcept { return output_; }
     const link_output& output() const noexcept { return output_; }

@@ -37,9 +37,8 @@ using life_steps = boost::container::static_vector<life_step, 4>;
 
 /// The known facts about a worker's process and its channels.
 struct process_facts {
-    bool exists() const noexcept { return pid != 0; }
-
-    int pid = 0;
+    bool exists = false;
+    int pid = 0;          ///< 0 if it is no process of this machine
     int stack_signal = 0; ///< makes the process print its stacks, once up; 0: no signal does
     bool has_greeted = false;
     std::optional<time_point> up_since; ///< set once the process has served

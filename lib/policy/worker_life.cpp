@@ -46,6 +46,7 @@ worker_life::worker_life(const pool_config& config, moment now,
 }
 
 void worker_life::launched(int pid) noexcept {
+    process_.exists = true;
     process_.pid = pid;
     start_.end_launch();
 }
@@ -227,7 +228,7 @@ bool worker_life::advance(moment now) {
 }
 
 bool worker_life::advance_start(moment now) {
-    if (!start_.is_launching() && !process_.exists()) {
+    if (!start_.is_launching() && !process_.exists) {
         end(now);
         return true;
     }
@@ -269,9 +270,9 @@ void worker_life::end(moment now) noexcept {
     const auto how =
         made_if_possible([this] { return is_lost() ? departure_->detail : to_string(process_.status); });
     auto facts = made_if_possible([this] {
-        return process_.exists() ? json::object{{"status", to_string(process_.status)},
-                                                {"exit_class", to_string(process_.verdict.kind)}}
-                                 : json::object();
+        return process_.exists ? json::object{{"status", to_string(process_.status)},
+                                              {"exit_class", to_string(process_.verdict.kind)}}
+                               : json::object();
     });
     record(code_of(*departure_), how, now, std::move(facts));
 }
@@ -293,7 +294,7 @@ void worker_life::record(transition_reason code, std::string_view reason, moment
 }
 
 worker_state worker_life::end_state() const noexcept {
-    if (!process_.exists() && !is_lost()) {
+    if (!process_.exists && !is_lost()) {
         return worker_state::stopped; // the process never existed
     }
     const bool broke = is_lost() && !(was_up() && leaves_for(departure_cause::process_exit));

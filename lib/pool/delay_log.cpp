@@ -54,7 +54,7 @@ std::string describe_worker(const worker& subject, time_point now) {
     if (is_starting) {
         text += " for " + seconds_text(now - subject.asked_for());
     }
-    if (life.process().exists()) {
+    if (life.process().exists) {
         text += ", pid " + std::to_string(life.process().pid);
     }
     if (is_starting) {

@@ -80,7 +80,8 @@ void pool_events::apply(worker& subject, const came_up&) {
     parts_.log(
         log_level::info,
         [&] {
-            return to_string(subject.id()) + " ready, pid " + std::to_string(subject.life().process().pid);
+            const auto pid = subject.life().process().pid;
+            return to_string(subject.id()) + " ready" + (pid != 0 ? ", pid " + std::to_string(pid) : "");
         },
         subject_of(subject));
     outcomes_.on_up(subject);
@@ -200,8 +201,8 @@ void pool_events::publish_end(const worker& ended_worker) const {
                                          why.detail,
                                          kind_of(why.cause) == departure_kind::plan,
                                          life.state(),
-                                         life.process().exists() ? to_string(life.process().status)
-                                                                 : std::string(),
+                                         life.process().exists ? to_string(life.process().status)
+                                                               : std::string(),
                                          ended_worker.calls().unanswered(),
                                          life.is_lost() ? ended_worker.last_output() : std::string()};
     });
@@ -214,7 +215,7 @@ void pool_events::log_end(const worker& ended_worker) const {
     const auto level = is_held ? log_level::error : life.is_lost() ? log_level::warning : log_level::info;
     const auto describe = [&] {
         std::string text = to_string(ended_worker.id()) + " " + std::string(to_string(life.state()));
-        if (life.process().exists()) {
+        if (life.process().exists) {
             text += ", " + to_string(life.process().status);
         }
         if (life.is_lost()) {

@@ -113,6 +113,10 @@ void link_hub::set_busy(remote_link& link, bool is_busy) {
     act(link, [&](link_state& state, auto&) { state.set_busy(is_busy, clock::now()); });
 }
 
+void link_hub::tell_load(remote_link& link) {
+    act(link, [](link_state& state, auto& out) { state.tell_load(clock::now(), out); });
+}
+
 void link_hub::flush() {
     for (; !used_.empty(); used_.pop_back()) {
         auto& each = *used_.back();

@@ -135,6 +135,9 @@ public:
     /// Sets whether calls are in flight on the link: the link sends signs of life more often.
     void set_busy(remote_link& link, bool is_busy);
 
+    /// Tells the peer the load now. Otherwise the next message does.
+    void tell_load(remote_link& link);
+
     /// Ends the link and tells the peer, without an event.
     void close(remote_link& link, std::string reason);
 

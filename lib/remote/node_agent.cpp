@@ -16,6 +16,7 @@ namespace skep {
 namespace {
 
 constexpr double beacon_jitter = 0.2;
+constexpr duration between_looks_at_links = std::chrono::milliseconds(10);
 
 } // namespace
 
@@ -25,7 +26,6 @@ node_agent::node_agent(pool_context context, node_setup setup, const bus_factory
       epoch_(context_.make_token()),
       who_subject_(who_subject(setup_.domain)),
       tasks_(context_.executor, [this](const std::exception_ptr& problem) { on_failure(problem); }),
-      changed_(context_.executor),
       driver_(context_.executor, connect, setup_.hub, *this) {}
 
 void node_agent::start() {
@@ -39,6 +39,7 @@ void node_agent::start() {
 asio::awaitable<void> node_agent::tell_load() {
     for (;;) {
         announce(load_subject(setup_.domain));
+        limit_memory();
         const auto variation = 1 + beacon_jitter * (2 * context_.random() - 1);
         const auto next =
             context_.now() + std::chrono::duration_cast<duration>(setup_.beacon_interval * variation);
@@ -71,9 +72,13 @@ node_beacon node_agent::look() {
 asio::awaitable<void> node_agent::drain() {
     is_draining_ = true;
     announce(load_subject(setup_.domain));
-    const auto is_busy = [](const auto& each) { return each.second->calls() > 0; };
-    while (std::any_of(links_.begin(), links_.end(), is_busy)) {
-        co_await changed_.wait_until(context_.now() + setup_.beacon_interval);
+    for (const auto& each : links_) {
+        each.second->tell_load();
+    }
+    const auto limit = context_.now() + setup_.drain_timeout;
+    while (!links_.empty() && context_.now() < limit) { // each client ends its link when it has its answers
+        const auto next_look = context_.now() + between_looks_at_links;
+        co_await pause_until(context_.executor, next_look);
     }
 }
 
@@ -98,23 +103,39 @@ void node_agent::handle(const link_request& request) {
     try {
         answer(request);
     } catch (const protocol_violation& violation) {
-        driver_.use().refuse(request, violation.what());
+        if (request.reply.starts_with(setup_.inbox)) {
+            driver_.use().refuse(request, violation.what());
+        }
+    }
+}
+
+/// The client chooses the subject for the answers: it must not be another program's.
+void node_agent::check(const link_request& request) const {
+    const bool is_inbox =
+        request.reply.starts_with(setup_.inbox) && request.reply.find_first_of("*> \t") == std::string::npos;
+    if (!is_inbox) {
+        throw protocol_violation("the answers to a request for a link go to '" + setup_.inbox + "...'");
+    }
+    if (is_draining_) {
+        throw protocol_violation("the node drains");
+    }
+    if (links_.size() >= setup_.most_links) {
+        throw protocol_violation("the node has " + std::to_string(links_.size()) +
+                                 " links, and takes no more");
     }
 }
 
 void node_agent::answer(const link_request& request) {
+    check(request);
     const auto wish = read_link_wish(request.body());
     const auto offered = setup_.pools.find(wish.pool);
     if (offered == setup_.pools.end()) {
         throw protocol_violation("the node has no pool '" + wish.pool + "'");
     }
-    if (is_draining_ || links_.size() >= setup_.most_links) {
-        throw protocol_violation(is_draining_ ? "the node drains" : "the node has too many links");
-    }
     auto* const accepted = driver_.use().accept(request, "{}", offered->second.told, driver_.events());
     if (accepted != nullptr) {
-        const auto made =
-            std::make_shared<served_link>(context_.executor, driver_, *accepted, offered->second);
+        const auto made = std::make_shared<served_link>(context_.executor, driver_, *accepted,
+                                                        offered->second, setup_.limits);
         links_.emplace(accepted->subject(), made);
         made->start();
     }
@@ -128,17 +149,32 @@ void node_agent::handle(const link_readable& event) {
     try {
         found->second->read();
     } catch (const protocol_violation& violation) {
-        end(*event.link, violation.what());
+        end(event.link->subject(), violation.what());
     }
-    changed_.notify_all();
+}
+
+/// Ends the link with the most bytes, as long as there are too many. Looks at all links, so seldom.
+void node_agent::limit_memory() {
+    const auto memory_of = [](const auto& each) { return each.second->memory(); };
+    std::size_t total = 0;
+    for (const auto& each : links_) {
+        total += memory_of(each);
+    }
+    while (total > setup_.memory) {
+        const auto largest =
+            std::max_element(links_.begin(), links_.end(),
+                             [&](const auto& a, const auto& b) { return memory_of(a) < memory_of(b); });
+        total -= memory_of(*largest);
+        end(largest->first, "the node has no memory for its bytes");
+    }
 }
 
 void node_agent::handle(const link_ended& event) {
-    end(*event.link, event.end.detail);
+    end(event.link->subject(), event.end.detail);
 }
 
-void node_agent::end(remote_link& link, std::string reason) {
-    const auto found = links_.find(link.subject());
+void node_agent::end(const std::string& subject, std::string reason) {
+    const auto found = links_.find(subject);
     if (found == links_.end()) {
         return;
     }
@@ -146,7 +182,6 @@ void node_agent::end(remote_link& link, std::string reason) {
     links_.erase(found);
     ended_link->end(std::move(reason));
     tasks_.spawn(shared_from_this(), bury(std::move(ended_link)));
-    changed_.notify_all();
 }
 
 /// Keeps a link until its calls have ended.

@@ -3,13 +3,13 @@
 
 #pragma once
 
-#include "async/condition_variable.hpp"
 #include "async/task_group.hpp"
 #include "remote/hub_driver.hpp"
 #include "remote/served_link.hpp"
 #include "remote/served_pool.hpp"
 #include "runtime/pool_context.hpp"
 #include "wire/node_beacon.hpp"
+#include <skep/pool_config.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -25,7 +25,11 @@ struct node_setup {
     std::string name;                                      ///< see is_node_name()
     std::map<std::string, served_pool, std::less<>> pools; ///< by name
     duration beacon_interval = std::chrono::seconds(1);    ///< varies by 20 %
+    duration drain_timeout = std::chrono::seconds(30);
+    std::string inbox = "_INBOX."; ///< the beginning of all subjects of clients
     std::size_t most_links = 10'000;
+    std::size_t memory = 512u << 20; ///< bytes for the input and the unsent answers of all links
+    limit_options limits;            ///< of the clients' frames
     hub_options hub;
 };
 
@@ -34,10 +38,13 @@ class node_agent final : public std::enable_shared_from_this<node_agent>, privat
 public:
     node_agent(pool_context context, node_setup setup, const bus_factory& connect);
 
+    const strand& executor() const noexcept { return context_.executor; }
+
     /// Announces the node, and serves clients until stop().
     void start();
 
-    /// Takes no more links, and tells clients to send no more calls. Returns when no call runs.
+    /// Takes no more links, and asks clients to send no more calls. Returns when they have all answers and
+    /// have ended their links, or after the drain timeout.
     asio::awaitable<void> drain();
 
     /// Ends all links, and cancels their calls.
@@ -62,7 +69,9 @@ private:
     void handle(const link_ended& event);
 
     void answer(const link_request& request);
-    void end(remote_link& link, std::string reason);
+    void check(const link_request& request) const;
+    void end(const std::string& subject, std::string reason);
+    void limit_memory();
     node_beacon look();
     void announce(std::string_view subject);
 
@@ -71,7 +80,6 @@ private:
     std::string epoch_;
     std::string who_subject_;
     task_group tasks_;
-    condition_variable changed_; ///< by a link, or by drain()
     hub_driver driver_;
     std::map<std::string, std::shared_ptr<served_link>> links_; ///< by subject
     bool is_draining_ = false;

@@ -12,6 +12,8 @@ namespace skep {
 
 namespace {
 
+constexpr std::size_t most_unread = 256u << 20; ///< bytes
+
 class node_stream final : public byte_stream {
 public:
     explicit node_stream(std::shared_ptr<node_worker> worker) : worker_(std::move(worker)) {}
@@ -89,6 +91,14 @@ node_worker::~node_worker() {
 
 void node_worker::handle(const link_accepted&) {
     is_accepted_ = true;
+    changed_.notify_all();
+}
+
+/// What has arrived is acknowledged, so that only this limits a node that sends more than the pool reads.
+void node_worker::handle(const link_readable& event) {
+    if (event.link->unread_bytes() > most_unread) {
+        close("node " + node() + " sends faster than its answers are read");
+    }
     changed_.notify_all();
 }
 

@@ -37,7 +37,7 @@ public:
 
     // Events of the link.
     void handle(const link_accepted& event);
-    void handle(const link_readable&) { changed_.notify_all(); }
+    void handle(const link_readable& event);
     void handle(const link_writable&) { changed_.notify_all(); }
     void handle(const link_load_changed&) noexcept {} // for the network
     void handle(const link_ended& event) { record_end(event.end); }

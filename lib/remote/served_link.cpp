@@ -3,15 +3,15 @@
 
 #include "remote/served_link.hpp"
 
+#include "async/pause.hpp"
 #include "core/failure_json.hpp"
 #include "core/with_detail.hpp"
 #include "policy/remote_error.hpp"
 #include "remote/forwarded_call.hpp"
 #include "server/call_failure.hpp"
-#include "server/listener.hpp"
 #include "wire/protocol_violation.hpp"
 
-#include <array>
+#include <chrono>
 #include <new>
 #include <span>
 #include <utility>
@@ -19,6 +19,8 @@
 namespace skep {
 
 namespace {
+
+constexpr duration between_looks_at_rest = std::chrono::milliseconds(10);
 
 [[noreturn]] void throw_as_saturated() {
     error_message refusal;
@@ -44,7 +46,7 @@ private:
 } // namespace
 
 served_link::served_link(const strand& executor, hub_driver& driver, remote_link& accepted_link,
-                         served_pool& pool)
+                         served_pool& pool, const limit_options& limits)
     : executor_(executor),
       driver_(driver),
       link_(&accepted_link),
@@ -53,7 +55,9 @@ served_link::served_link(const strand& executor, hub_driver& driver, remote_link
       server_(executor, *this, pool.most_calls(), 0, commands_,
               [this](const std::exception_ptr&) { end("no memory"); }),
       tasks_(executor, [](const std::exception_ptr&) {}),
-      frames_(limits_of_input()) {}
+      rules_(pool.most_calls()),
+      frames_({limits.frame_bytes, limits.json_bytes}),
+      messages_({limits.json_depth, limits.tree_bytes}) {}
 
 work served_link::passing_on() {
     work commands;
@@ -85,6 +89,7 @@ void served_link::read() {
         frames_.commit(driver_.use().read(*link_, space));
         while (const auto frame = frames_.next()) {
             auto message = messages_.decode(*frame);
+            rules_.check(message, calls());
             std::visit([this](auto& each) { handle(std::move(each)); }, message);
         }
     }
@@ -92,14 +97,16 @@ void served_link::read() {
 }
 
 void served_link::handle(welcome_message welcome) {
-    frames_.set_limits(limits_of_input(welcome.limits));
+    welcome.limits = usable_limits(welcome.limits);
     server_.handle(std::move(welcome));
     server_.announce_ready();
 }
 
 void served_link::handle(cancel_message cancel) {
-    server_.services().cancelled.add(cancel.id);
-    server_.handle(cancel);
+    if (rules_.has_come(cancel.id)) {
+        server_.services().cancelled.add(cancel.id);
+        server_.handle(cancel);
+    }
 }
 
 bool served_link::write(std::span<const std::string_view> pieces) noexcept {
@@ -118,6 +125,13 @@ bool served_link::write(std::span<const std::string_view> pieces) noexcept {
     return true;
 }
 
+void served_link::tell_load() {
+    if (link_ != nullptr) {
+        driver_.use().tell_load(*link_);
+    }
+}
+
+/// The client sends no more calls; the link ends when the client has all answers.
 void served_link::drain() {
     if (!std::exchange(is_draining_, true)) {
         server_.stop();
@@ -127,6 +141,10 @@ void served_link::drain() {
 
 asio::awaitable<void> served_link::end_when_idle() {
     co_await server_.drain();
+    while (!is_settled()) {
+        const auto next_look = clock::now() + between_looks_at_rest;
+        co_await pause_until(executor_, next_look);
+    }
     end("drained");
 }
 

@@ -4,11 +4,13 @@
 #pragma once
 
 #include "async/task_group.hpp"
+#include "remote/client_rules.hpp"
 #include "remote/hub_driver.hpp"
 #include "remote/served_pool.hpp"
 #include "runtime/frame_output.hpp"
 #include "server/call_server.hpp"
 #include "wire/frame.hpp"
+#include <skep/pool_config.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -20,8 +22,14 @@ namespace skep {
 /// the strand.
 class served_link final : public std::enable_shared_from_this<served_link>, private frame_output {
 public:
-    /// `pool` must live until idle() has returned.
-    served_link(const strand& executor, hub_driver& driver, remote_link& accepted_link, served_pool& pool);
+    /// `pool` must live until idle() has returned. `limits`: of the client's frames.
+    served_link(const strand& executor, hub_driver& driver, remote_link& accepted_link, served_pool& pool,
+                const limit_options& limits);
+
+    /// Returns the number of bytes that the client's input and the unsent answers take.
+    std::size_t memory() const noexcept {
+        return frames_.unread().size() + (link_ == nullptr ? 0 : link_->state().output().size());
+    }
 
     /// Greets the client.
     void start();
@@ -32,11 +40,16 @@ public:
     /// Ends the link, unless it has ended, and cancels the calls.
     void end(std::string reason);
 
-    /// Takes no more calls; the link ends when the running ones are answered.
-    void drain();
+    /// Tells the client the load of the pool now.
+    void tell_load();
 
     /// Waits until no call runs any more.
     asio::awaitable<void> idle();
+
+    /// Returns true if no call runs, and the client has all answers.
+    bool is_settled() const noexcept {
+        return calls() == 0 && (link_ == nullptr || link_->state().output().size() == 0);
+    }
 
     std::size_t calls() const noexcept { return static_cast<std::size_t>(server_.counters().in_flight); }
 
@@ -56,6 +69,7 @@ private:
         server_.handle(std::move(message));
     }
 
+    void drain();
     asio::awaitable<void> end_when_idle();
 
     strand executor_;
@@ -65,6 +79,7 @@ private:
     work commands_;
     call_server server_;
     task_group tasks_;
+    client_rules rules_;
     frame_decoder frames_;
     host_message_decoder messages_;
     bool is_draining_ = false;

@@ -42,9 +42,11 @@ void outbox::send() {
 void outbox::send_soon() {
     if (!is_posted_) {
         is_posted_ = true;
-        asio::post(executor_, [this] {
-            is_posted_ = false;
-            send();
+        asio::post(executor_, [this, life = std::weak_ptr(life_)] {
+            if (!life.expired()) {
+                is_posted_ = false;
+                send();
+            }
         });
     }
 }
@@ -55,9 +57,11 @@ void outbox::send_shortly() {
     } else if (!is_timed_) {
         is_timed_ = true;
         pause_.expires_at(sent_ + between_chunks);
-        pause_.async_wait([this](boost::system::error_code) {
-            is_timed_ = false;
-            send();
+        pause_.async_wait([this, life = std::weak_ptr(life_)](boost::system::error_code) {
+            if (!life.expired()) {
+                is_timed_ = false;
+                send();
+            }
         });
     }
 }

@@ -8,6 +8,7 @@
 #include "wire/send_buffer.hpp"
 #include <skep/blob.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ private:
     time_point sent_{};
     bool is_posted_ = false;
     bool is_timed_ = false;
+    std::shared_ptr<const bool> life_ = std::make_shared<bool>(); ///< expires with this object
 };
 
 } // namespace skep

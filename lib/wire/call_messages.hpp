@@ -95,7 +95,10 @@ using host_message =
 /// message of the protocol. Ignores unknown members.
 class host_message_decoder {
 public:
+    /// For messages of the host that has started this process: any number of values.
     host_message_decoder();
+
+    explicit host_message_decoder(const json_limits& limits) : reader_(limits) {}
 
     host_message decode(const frame_view& frame);
 

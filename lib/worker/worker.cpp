@@ -189,9 +189,9 @@ asio::awaitable<void> worker::launch() {
         core_.process = std::move(started.process);
         core_.link.emplace(core_.context, std::move(started.data), std::move(started.control),
                            core_.config.limits, static_cast<link_user&>(*this));
+        core_.life.launched(core_.process->pid()); // before the process can be seen to end
         tasks_.spawn(self, watch_process());
         core_.link->start(tasks_, self);
-        core_.life.launched(core_.process->pid());
         core_.context.publish<events::worker_spawned>([&] {
             return events::worker_spawned{core_.id, core_.life.process().pid,
                                           core_.context.now() - origin_.asked_for};

@@ -2,7 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 // skep_simulation [--seeds N] [--from S] [--for SECONDS] [--jobs J] [--list FILE] [--faults] [--batches]
-// [--recalls] [--links] [--hubs] [--all] [--trace]
+// [--recalls] [--links] [--hubs] [--nodes] [--all] [--trace]
 
 #include "simulation/simulation.hpp"
 
@@ -46,7 +46,8 @@ constexpr world_kind world_kinds[] = {{"--faults", &with_allocation_faults},
                                       {"--batches", &with_batches},
                                       {"--recalls", &with_recalls},
                                       {"--links", &with_links},
-                                      {"--hubs", &with_hubs}};
+                                      {"--hubs", &with_hubs},
+                                      {"--nodes", &with_nodes}};
 
 struct options {
     std::uint64_t from = 1;
@@ -67,7 +68,7 @@ struct progress {
 
 [[noreturn]] void usage() {
     std::fputs("usage: skep_simulation [--seeds N] [--from S] [--for SECONDS] [--jobs J] [--list FILE] "
-               "[--faults] [--batches] [--recalls] [--links] [--hubs] [--all] [--trace]\n",
+               "[--faults] [--batches] [--recalls] [--links] [--hubs] [--nodes] [--all] [--trace]\n",
                stderr);
     std::exit(2);
 }
@@ -127,9 +128,10 @@ std::vector<std::uint64_t> read_list(const std::string& path) {
 }
 
 result live(std::uint64_t seed, bool tracing) {
-    return with_links  ? simulate_link(seed, tracing)
-           : with_hubs ? simulate_hubs(seed, tracing)
-                       : simulate(seed, tracing);
+    return with_links   ? simulate_link(seed, tracing)
+           : with_hubs  ? simulate_hubs(seed, tracing)
+           : with_nodes ? simulate_nodes(seed, tracing)
+                        : simulate(seed, tracing);
 }
 
 /// Lives through one world. False if it broke a promise.

@@ -23,6 +23,9 @@ inline bool with_links = false;
 /// Whether the worlds are programs with links over one bus.
 inline bool with_hubs = false;
 
+/// Whether the worlds are clients with calls on nodes.
+inline bool with_nodes = false;
+
 /// Whether all pools have batches, or send calls ahead to workers that give them back.
 inline bool with_batches = false;
 inline bool with_recalls = false;
@@ -33,6 +36,9 @@ result simulate(std::uint64_t seed, bool tracing);
 
 /// Likewise, for a link.
 result simulate_link(std::uint64_t seed, bool tracing);
+
+/// Likewise, for clients and nodes.
+result simulate_nodes(std::uint64_t seed, bool tracing);
 
 /// Likewise, for programs with links.
 result simulate_hubs(std::uint64_t seed, bool tracing);

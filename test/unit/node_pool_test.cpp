@@ -10,6 +10,8 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <csignal>
@@ -74,12 +76,17 @@ struct machine {
     void join() {
         agent = std::make_shared<node_agent>(make_local_context(strand_context.get_executor()), setup,
                                              bus.connect());
-        agent->start();
+        asio::post(agent->executor(), [agent = agent] { agent->start(); });
     }
 
     void leave() {
-        time.run(agent->stop());
+        run(agent->stop());
         agent.reset();
+    }
+
+    /// Runs an operation of the agent, on its strand.
+    void run(asio::awaitable<void> operation) {
+        time.run(asio::co_spawn(agent->executor(), std::move(operation), asio::use_awaitable));
     }
 
     void stop() {
@@ -432,7 +439,7 @@ BOOST_AUTO_TEST_CASE(a_draining_node_finishes_its_calls) {
     running<reply> first(all.context, all.client->execute(request("sleep").arg("ms", 2'000)));
     running<reply> second(all.context, all.client->execute(request("sleep").arg("ms", 2'000)));
     all.time.advance(100ms);
-    all.time.run(all.machines[0]->agent->drain());
+    all.machines[0]->run(all.machines[0]->agent->drain());
     BOOST_TEST(all.machines[0]->agent->links() <= 1u);
     all.machines[0]->leave();
     all.time.advance(3s);

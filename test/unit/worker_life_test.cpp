@@ -165,13 +165,13 @@ BOOST_AUTO_TEST_CASE(the_normal_life) {
     BOOST_TEST(of.steps() == "wait");
     BOOST_TEST(of.state() == "starting");
     BOOST_TEST(of.health() == "unknown");
-    BOOST_TEST(!of.life.process().exists());
+    BOOST_TEST(!of.life.process().exists);
     check_obstacles(of.life, {obstacle::not_up});
 
     of.now += 1s;
     of.life.launched(42);
     BOOST_TEST(of.steps() == "wait");
-    BOOST_TEST(of.life.process().exists());
+    BOOST_TEST(of.life.process().exists);
     BOOST_TEST(of.life.process().pid == 42);
     BOOST_TEST(!of.life.process().has_greeted);
     of.life.greeted(SIGUSR1);
@@ -561,7 +561,7 @@ BOOST_AUTO_TEST_CASE(what_can_happen_is_what_is_legal) {
             case 9: of.now += chance(3) ? 20s : 100ms; break;
             case 10:
             case 11:
-                if (!of.life.was_up() && of.life.process().exists()) {
+                if (!of.life.was_up() && of.life.process().exists) {
                     of.life.came_up(of.at());
                 }
                 break;
@@ -570,7 +570,7 @@ BOOST_AUTO_TEST_CASE(what_can_happen_is_what_is_legal) {
             check();
             go_on();
         }
-        if (of.life.process().exists() && !of.life.ending().is_finished()) {
+        if (of.life.process().exists && !of.life.ending().is_finished()) {
             of.life.process_ended(of.at());
             of.life.data_ended();
             go_on();

@@ -69,7 +69,7 @@ worker& inspection::find_in_service(const worker_id& id) const {
 worker& inspection::find_process(const worker_id& id) const {
     auto& found = find(id);
     const auto& process = found.life().process();
-    if (!process.exists() || process.has_ended) {
+    if (!process.exists || process.has_ended) {
         throw roster_.no_such_worker(id);
     }
     return found;

@@ -148,7 +148,7 @@ void supervisor::free_slot(worker& leaver) {
     const auto index = leaver.id().slot;
     auto& slot = roster_[index];
     slot.left_by = leaver.id().generation;
-    if (leaver.life().process().exists()) {
+    if (leaver.life().process().exists) {
         slot.last_process_of = leaver.id().generation;
         slot.left_as.reset();
     }

@@ -1,0 +1,286 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "simulation/node_world.hpp"
+
+#include "remote/node_pool.hpp"
+#include "simulation/simulation.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace skep::simulation {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint64_t most_node_steps = 2'000'000;
+constexpr duration node_rest = 120s; ///< after the traffic and the faults
+constexpr duration longest_call = 20s;
+
+} // namespace
+
+node_world::node_world(std::uint64_t seed, bool tracing)
+    : world_(seed, tracing),
+      is_calm_(world_.chance.chance(0.25)),
+      bus_(world_, draw_climate()),
+      traffic_(world_.chance.between(1s, 15s)) {
+    const auto machines = world_.chance.among(1, 4);
+    for (std::size_t i = 0; i < machines; ++i) {
+        machines_.push_back(std::make_unique<node_machine>(
+            world_, bus_, "node-" + std::to_string(i), world_.pool_run_queue(i % world::most_pools), calls_));
+        machines_.back()->start();
+    }
+    const auto clients = world_.chance.among(1, 3);
+    for (std::size_t i = 0; i < clients; ++i) {
+        add_client(i);
+    }
+}
+
+bus_climate node_world::draw_climate() {
+    auto& chance = world_.chance;
+    bus_climate drawn;
+    drawn.latency = chance.chance(0.5) ? chance.between(0us, 3ms) : chance.between(3ms, 50ms);
+    if (!is_calm_) {
+        drawn.loss = chance.chance(0.5) ? 0 : chance.share() * 0.1;
+        drawn.repetition = chance.chance(0.5) ? 0 : chance.share() * 0.1;
+    }
+    drawn.max_payload = chance.pick<std::size_t>({bus::least_payload, 1 << 20});
+    return drawn;
+}
+
+void node_world::add_client(std::size_t number) {
+    auto& added = clients_.emplace_back();
+    added.queue = &world_.caller_run_queue(number);
+    pool_config config;
+    config.name = "client-" + std::to_string(number);
+    config.log_level = world_.is_tracing() ? log_level::info : log_level::off;
+    config.retry.budget = 0;
+    added.calls = std::make_unique<pool>(make_node_pool(context_in(world_, *added.queue),
+                                                        config_of_nodes(std::move(config)), {},
+                                                        connect_to(bus_, added.connection)));
+    const asio::any_io_executor executor = run_queue_executor(*added.queue);
+    asio::co_spawn(executor, added.calls->start(), asio::detached);
+}
+
+std::optional<std::string> node_world::run() {
+    draw_traffic();
+    if (!is_calm_) {
+        draw_faults();
+    }
+    const auto end = world_.origin() + traffic_ + node_rest;
+    world_.at(end - 60s, [this] { end_all(); });
+    world_.at(end, [] {});
+    while (!world_.violation() && world_.now() < end && (world_.step() || world_.advance())) {
+        if (world_.steps() > most_node_steps) {
+            world_.violated("the world does not come to its end");
+        }
+    }
+    if (!world_.violation()) {
+        check_end();
+    }
+    return world_.violation();
+}
+
+void node_world::draw_traffic() {
+    auto& chance = world_.chance;
+    const auto pause = chance.pick<duration>({10ms, 100ms, 1s});
+    const auto end = world_.origin() + traffic_;
+    for (auto moment = world_.origin(); moment < end; moment += chance.between(1ms, pause)) {
+        world_.at(moment, [this] { begin_call(); });
+    }
+}
+
+void node_world::begin_call() {
+    auto& chance = world_.chance;
+    auto& record = calls_.emplace_back();
+    record.number = calls_.size() - 1;
+    record.is_stream = chance.chance(0.3);
+    record.is_idempotent = chance.chance(0.5);
+    record.crashes = chance.chance(0.05);
+    record.chunks = record.is_stream ? chance.below(200) : 0;
+    record.work = chance.chance(0.8) ? chance.between(0us, 20ms) : chance.between(0us, 5s);
+    record.begin = world_.now();
+    record.timeout = chance.chance(0.8) ? longest_call : chance.between(1ms, longest_call);
+    auto& from = clients_[chance.below(clients_.size())];
+    const auto signal = std::make_shared<asio::cancellation_signal>();
+    const asio::any_io_executor executor = run_queue_executor(*from.queue);
+    asio::co_spawn(executor, make(from, record),
+                   asio::bind_cancellation_slot(signal->slot(), [signal](const std::exception_ptr&) {}));
+    if (chance.chance(0.05)) {
+        world_.after(chance.between(0us, 2s), [&record, signal, executor] {
+            record.is_cancelled = true;
+            asio::post(executor, [signal] { signal->emit(asio::cancellation_type::terminal); });
+        });
+    }
+}
+
+asio::awaitable<void> node_world::make(client& from, node_call_record& record) {
+    request what(record.is_stream ? "stream" : "run");
+    what.arg("number", record.number).idempotent(record.is_idempotent).timeout(record.timeout);
+    std::exception_ptr problem;
+    try {
+        if (record.is_stream) {
+            co_await read(from, record, std::move(what));
+        } else {
+            const auto answer = co_await from.calls->execute(std::move(what));
+            if (answer.value != record.number) {
+                wrong(record, "has the answer of another");
+            }
+        }
+    } catch (const error& failure) {
+        record.failure = failure.kind();
+        world_.trace("call " + std::to_string(record.number) + ": " + failure.what());
+    } catch (const boost::system::system_error&) { // cancelled before it began
+        record.failure = errc::cancelled;
+    }
+    if (std::exchange(record.has_ended, true)) {
+        wrong(record, "ends twice");
+    }
+    check_ended(record);
+}
+
+asio::awaitable<void> node_world::read(client& from, node_call_record& record, request what) {
+    auto opening = from.calls->stream(std::move(what));
+    auto chunks = co_await std::move(opening);
+    for (;;) {
+        auto reading = chunks.next();
+        const auto next = co_await std::move(reading);
+        if (!next) {
+            break;
+        }
+        if (next->value != record.arrived) {
+            wrong(record, "has a chunk out of order");
+        }
+        ++record.arrived;
+    }
+    if (record.arrived != record.chunks || chunks.result().value != record.number) {
+        wrong(record, "lacks chunks, or has the answer of another");
+    }
+}
+
+void node_world::draw_faults() {
+    for (auto faults = world_.chance.below(6); faults > 0; --faults) {
+        world_.at(world_.origin() + world_.chance.between(0us, traffic_), [this] { fault(); });
+    }
+}
+
+void node_world::fault() {
+    auto& chance = world_.chance;
+    auto& machine = *machines_[chance.below(machines_.size())];
+    auto* const client_wire = &clients_[chance.below(clients_.size())].connection->wire();
+    auto* const wire = machine.wire() != nullptr && chance.chance(0.6) ? machine.wire() : client_wire;
+    const auto span = chance.chance(0.7) ? chance.between(1ms, 3s) : chance.between(1ms, 12s);
+    const auto kind = chance.below(7);
+    has_harm_ = has_harm_ || kind < 5;
+    switch (kind) {
+    case 0: bus_.disconnect(*wire, span); break;
+    case 1: bus_.restart(span); break;
+    case 2: bus_.cut(*wire, span); break;
+    case 3: bus_.freeze(span); break;
+    case 4:
+        if (machine.is_up()) {
+            machine.kill();
+            world_.after(span, [&machine] { machine.start(); });
+        }
+        break;
+    case 5: bus_.set_max_payload(chance.pick<std::size_t>({bus::least_payload, 10'000, 1 << 20})); break;
+    default:
+        if (machine.is_up()) {
+            has_drain_ = true;
+            machine.drain(span);
+        }
+    }
+}
+
+// The oracle
+
+void node_world::wrong(const node_call_record& record, const std::string& what) {
+    world_.violated("call " + std::to_string(record.number) + " " + what);
+}
+
+void node_world::check_ended(const node_call_record& record) {
+    if (!record.is_idempotent && record.runs > 1) {
+        wrong(record, "has run twice");
+    }
+    if (record.is_stream && record.arrived > 0 && record.runs > 1 && !record.failure && record.runs > 3) {
+        wrong(record, "has run too often");
+    }
+    if (!record.failure) {
+        if (record.runs == 0) {
+            wrong(record, "succeeds, and has not run");
+        }
+        if (record.crashes) {
+            wrong(record, "succeeds, and its worker has crashed");
+        }
+    } else {
+        check_failure(record);
+    }
+    if (!world_.is_in_time(record.begin + record.timeout + 10ms, world_.now())) {
+        wrong(record, "ends after its time");
+    }
+}
+
+void node_world::check_failure(const node_call_record& record) {
+    bool is_right = false;
+    switch (*record.failure) {
+    case errc::worker_lost: is_right = record.crashes || has_harm_; break;
+    case errc::cancelled: is_right = record.is_cancelled; break;
+    case errc::timeout: is_right = record.timeout < longest_call || has_harm_; break;
+    case errc::queue_timeout:
+    case errc::no_worker:
+    case errc::pool_saturated: is_right = record.is_idempotent || record.runs == 0; break;
+    case errc::shutting_down: is_right = has_drain_; break;
+    default: break;
+    }
+    if (!is_right) {
+        wrong(record, "fails without a reason: " + std::string(to_string(*record.failure)));
+    }
+}
+
+void node_world::end_all() {
+    for (const auto& each : calls_) {
+        if (!each.has_ended) {
+            wrong(each, "does not end");
+        }
+    }
+    for (auto& each : clients_) {
+        const asio::any_io_executor executor = run_queue_executor(*each.queue);
+        asio::co_spawn(executor, each.calls->shutdown(),
+                       [&each](const std::exception_ptr&, const shutdown_report&) { each.is_done = true; });
+    }
+    for (const auto& each : machines_) {
+        if (each->is_up()) {
+            each->drain();
+        }
+    }
+}
+
+void node_world::check_end() {
+    for (auto& each : clients_) {
+        if (!each.is_done) {
+            world_.violated("a client does not come to its end");
+        }
+        each.calls.reset();
+    }
+    while (world_.step()) {}
+    if (!world_.violation() && !world_.is_context_idle()) {
+        world_.violated("something waits for ever");
+    }
+}
+
+result simulate_nodes(std::uint64_t seed, bool tracing) {
+    auto one = std::make_unique<node_world>(seed, tracing);
+    result outcome{one->run(), one->steps()};
+    if (outcome.violation) {
+        static_cast<void>(one.release()); // its remains would only break others
+    }
+    return outcome;
+}
+
+} // namespace skep::simulation

@@ -1,0 +1,67 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "simulation/node_machine.hpp"
+#include "simulation/node_record.hpp"
+#include "simulation/sim_bus.hpp"
+#include "simulation/world.hpp"
+#include <skep/pool.hpp>
+
+#include <boost/asio/cancellation_signal.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace skep::simulation {
+
+/// Clients whose calls run on nodes, over a bus with faults.
+class node_world {
+public:
+    node_world(std::uint64_t seed, bool tracing);
+
+    /// Returns what broke a promise, or nullopt.
+    std::optional<std::string> run();
+
+    std::uint64_t steps() const noexcept { return world_.steps(); }
+
+private:
+    struct client {
+        std::unique_ptr<pool> calls;
+        program_connection* connection = nullptr;
+        run_queue* queue = nullptr;
+        bool is_done = false; ///< shut down
+    };
+
+    bus_climate draw_climate();
+    void add_client(std::size_t number);
+    void draw_traffic();
+    void draw_faults();
+    void fault();
+    void begin_call();
+    asio::awaitable<void> make(client& from, node_call_record& record);
+    asio::awaitable<void> read(client& from, node_call_record& record, request what);
+    void end_all();
+    void check_ended(const node_call_record& record);
+    void check_failure(const node_call_record& record);
+    void check_end();
+    void wrong(const node_call_record& record, const std::string& what);
+
+    world world_;
+    bool is_calm_;           ///< no loss, no fault
+    bool has_harm_ = false;  ///< a fault that may cost calls
+    bool has_drain_ = false; ///< a node was drained
+    sim_bus bus_;
+    std::deque<node_call_record> calls_;
+    std::deque<std::unique_ptr<node_machine>> machines_;
+    std::deque<client> clients_;
+    duration traffic_;
+};
+
+} // namespace skep::simulation
