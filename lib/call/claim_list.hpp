@@ -4,16 +4,19 @@
 #pragma once
 
 #include "call/claim.hpp"
+#include "core/relaxed_value.hpp"
 
 #include <boost/intrusive/list.hpp>
 
 #include <cstddef>
 #include <iterator>
+#include <utility>
 
 namespace skep {
 
 /// An ordered list of claims of one kind, linked through the claims themselves. No operation allocates.
 /// Adding at an end, taking and removing are O(1); insert() is linear. Holds a reference to each claim.
+/// Thread safety: any thread may call size(); it is exact on the strand.
 template <class Claim>
 class claim_list {
 public:
@@ -21,7 +24,9 @@ public:
 
     claim_list() = default;
     ~claim_list() { clear(); }
-    claim_list(claim_list&&) noexcept = default;
+    claim_list(claim_list&& other) noexcept : list_(std::move(other.list_)), size_(other.size()) {
+        other.size_ = 0;
+    }
     claim_list& operator=(claim_list&&) = delete;
 
     bool empty() const noexcept { return list_.empty(); }
@@ -30,7 +35,7 @@ public:
             pop_front();
         }
     }
-    std::size_t size() const noexcept { return list_.size(); }
+    std::size_t size() const noexcept { return size_; }
 
     /// `function` may remove its argument from the list, but no other claim.
     template <class Function>
@@ -62,8 +67,14 @@ public:
     Claim& front() noexcept { return static_cast<Claim&>(list_.front()); }
     const Claim& front() const noexcept { return static_cast<const Claim&>(list_.front()); }
 
-    void push_back(pointer new_claim) noexcept { list_.push_back(*new_claim.detach()); }
-    void push_front(pointer new_claim) noexcept { list_.push_front(*new_claim.detach()); }
+    void push_back(pointer new_claim) noexcept {
+        list_.push_back(*new_claim.detach());
+        ++size_;
+    }
+    void push_front(pointer new_claim) noexcept {
+        list_.push_front(*new_claim.detach());
+        ++size_;
+    }
     pointer pop_front() noexcept { return remove(front()); }
 
     /// Inserts before the claims of a higher order.
@@ -73,16 +84,19 @@ public:
             ++next;
         }
         list_.insert(next, *new_claim.detach());
+        ++size_;
     }
 
     /// `removed_claim` must be in this list.
     pointer remove(Claim& removed_claim) noexcept {
         list_.erase(list_.iterator_to(removed_claim));
+        --size_;
         return {&removed_claim, false};
     }
 
 private:
-    boost::intrusive::list<claim> list_;
+    boost::intrusive::list<claim, boost::intrusive::constant_time_size<false>> list_;
+    relaxed_value<std::size_t> size_;
 };
 
 } // namespace skep

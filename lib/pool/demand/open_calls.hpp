@@ -79,6 +79,7 @@ public:
     /// Waits until no call is open, or until `limit`.
     asio::awaitable<void> drain(time_point limit);
 
+    // Thread safety: may be called from any thread.
     std::size_t queued() const noexcept { return room_.size() + delayed_.size(); }
     std::size_t in_flight() const noexcept { return running_.size(); }
 

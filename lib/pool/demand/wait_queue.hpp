@@ -4,6 +4,7 @@
 #pragma once
 
 #include "call/claim_list.hpp"
+#include "core/relaxed_value.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@ namespace skep {
 /// Claims that wait for a place, first come, first served: unbound claims, for any worker, and the claims
 /// bound to each slot. Adding, finding and removing a claim is O(1), except oldest() and put_back(), and
 /// allocates nothing for an unbound claim.
+/// Thread safety: any thread may call size().
 class wait_queue {
 public:
     bool empty() const noexcept { return size_ == 0; }
@@ -98,7 +100,7 @@ private:
 
     list common_;
     std::vector<list> by_slot_;
-    std::size_t size_ = 0;
+    relaxed_value<std::size_t> size_;
     std::int64_t first_ = 0; ///< orders in use are in [first_, last_)
     std::int64_t last_ = 0;
 };

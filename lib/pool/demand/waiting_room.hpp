@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/relaxed_value.hpp"
 #include "pool/demand/batch_maker.hpp"
 #include "pool/demand/deadline_watch.hpp"
 #include "pool/demand/lease_claim.hpp"
@@ -94,7 +95,7 @@ public:
     claim_list<lease_claim>& leases() noexcept { return leases_; }
     const claim_list<lease_claim>& leases() const noexcept { return leases_; }
 
-    /// Includes calls that wait for a place of a lease.
+    /// Includes calls that wait for a place of a lease. Thread safety: may be called from any thread.
     std::size_t size() const noexcept { return queue_.size() + waiting_for_leases_; }
 
     /// Returns the number of claims that wait where the call does, or would.
@@ -124,7 +125,7 @@ private:
             &claim::open>,
         boost::intrusive::constant_time_size<false>>
         open_;
-    std::size_t waiting_for_leases_ = 0;
+    relaxed_value<std::size_t> waiting_for_leases_;
 };
 
 } // namespace skep
