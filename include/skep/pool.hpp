@@ -9,6 +9,7 @@
 #include <skep/export.hpp>
 #include <skep/initiate.hpp>
 #include <skep/lease.hpp>
+#include <skep/load_view.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_metrics.hpp>
 #include <skep/pool_operations.hpp>
@@ -244,6 +245,13 @@ public:
         return begin<void>(detail::operations::bind_session, std::forward<CompletionToken>(token),
                            std::move(id), std::move(worker), mode);
     }
+
+    /// Returns the present load without a wait, for decisions about each call, such as the choice between
+    /// pools. Each figure is up to date. While calls come and go, the figures are not consistent with each
+    /// other. All figures are 0 before start() and after shutdown(). A forked copy returns the load at the
+    /// time of the fork.
+    /// Thread safety: may be called from any thread. Takes no lock.
+    load_view load() const noexcept;
 
     /// Returns one consistent snapshot. Fails only with out_of_memory; answers in every phase.
     /// Cancellation: none; the operation does not wait.

@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/serving.hpp"
 #include <skep/pool_status.hpp>
 
 #include <algorithm>
@@ -20,9 +21,7 @@ std::string_view to_string(circuit_state state) noexcept {
 }
 
 bool can_serve(const pool_status& status) noexcept {
-    const auto serves = [](const worker_status& each) {
-        return (each.state == worker_state::ready || each.state == worker_state::busy) && !each.retiring;
-    };
+    const auto serves = [](const worker_status& each) { return is_serving(each.state, each.retiring); };
     return status.phase == pool_phase::running && !status.suspended &&
            std::any_of(status.workers.begin(), status.workers.end(), serves);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "core/serving.hpp"
 #include "policy/departure.hpp"
 #include "policy/recovery.hpp"
 #include "policy/worker_ending.hpp"
@@ -97,6 +98,9 @@ public:
         return was_up() ? now - *process_.up_since : duration::zero();
     }
     bool is_in_service() const noexcept { return was_up() && !departure_; }
+
+    /// Returns true if the worker takes calls, or would with a free place.
+    bool is_serving() const noexcept { return skep::is_serving(state(), departure_.has_value()); }
 
     /// Empty until the worker leaves; never empty after its end.
     const std::optional<skep::departure>& departure() const noexcept { return departure_; }

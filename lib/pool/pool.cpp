@@ -76,4 +76,8 @@ event_bus& pool::events() noexcept {
     return core_->events();
 }
 
+load_view pool::load() const noexcept {
+    return core_->load();
+}
+
 } // namespace skep

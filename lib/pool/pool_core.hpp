@@ -28,7 +28,7 @@ struct pool_membership {
 
 /// The implementation of a pool: its parts and phases, the admission of calls, and the breakdown. All
 /// functions run on the strand, except the constructor, enroll(), executor(), user_executor(), config(),
-/// begin_trace(), tools(), events(), is_forked(), lacks_thread(), refuse_if_forked() and exhausted().
+/// begin_trace(), tools(), events(), load(), is_forked(), lacks_thread(), refuse_if_forked() and exhausted().
 class pool_core final : public std::enable_shared_from_this<pool_core>, public context_bound {
 public:
     pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime,
@@ -45,6 +45,7 @@ public:
     }
     event_bus& events() const noexcept { return *parts_.context.events; }
     tool_table& tools() noexcept { return parts_.tools; }
+    load_view load() const noexcept { return parts_.load(); }
 
     /// Returns true if this process is a forked copy of the process that started the pool. The copy lacks the
     /// other threads, and one of these may have held the strand: check before entering the strand.

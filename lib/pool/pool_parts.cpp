@@ -42,7 +42,7 @@ pool_parts::pool_parts(pool_context context_of_pool, pool_config config_of_pool,
       starter(make_runtime(context, config, std::move(sink))),
       limit(std::move(limit_of_tasks)),
       events(std::move(queue)),
-      surroundings{context, config, *starter, answers, limit, events, tools, {}},
+      surroundings{context, config, *starter, answers, limit, events, tools, places, {}},
       changed(context.executor),
       calls(surroundings),
       leases(surroundings, calls, log),
@@ -97,6 +97,13 @@ asio::awaitable<void> pool_parts::stop_workers(stop_stage first) {
     });
     workers.clear();
     starter->close();
+}
+
+load_view pool_parts::load() const noexcept {
+    const auto& open = calls.open_calls();
+    const std::size_t serving = places;
+    return {open.in_flight(), open.queued(), serving,
+            state.phase == pool_phase::running && !suspensions.is_on() && serving > 0};
 }
 
 pool_status pool_parts::status() {

@@ -6,6 +6,7 @@
 #include "async/boundary.hpp"
 #include "async/condition_variable.hpp"
 #include "async/task_group.hpp"
+#include "core/relaxed_value.hpp"
 #include "policy/worker_budget.hpp"
 #include "pool/autoscaler.hpp"
 #include "pool/demand/dispatcher.hpp"
@@ -17,6 +18,7 @@
 #include "runtime/pool_context.hpp"
 #include "runtime/runtime.hpp"
 #include "telemetry/log.hpp"
+#include <skep/load_view.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
 
@@ -34,7 +36,7 @@ using runtime_factory =
 
 /// The phase of a pool, and its failures.
 struct pool_state {
-    pool_phase phase = pool_phase::created;
+    relaxed_value<pool_phase> phase = pool_phase::created; ///< any thread may read it
     std::atomic<unsigned> started_in = 0; ///< the process_generation() of the start; 0 unless started
     bool was_available = true;            ///< as last published
     std::optional<error> broken;          ///< the pool's failure
@@ -87,6 +89,9 @@ public:
     /// Stops every worker, ends the loops, and gives back the runtime's thread.
     asio::awaitable<void> stop_workers(stop_stage first);
 
+    /// Thread safety: may be called from any thread.
+    load_view load() const noexcept;
+
     pool_status status();
     pool_metrics metrics();
 
@@ -97,6 +102,7 @@ public:
     boundary limit;
     event_queue events;
     tool_table tools;
+    relaxed_value<std::size_t> places; ///< of the serving workers
     worker_surroundings surroundings;
     condition_variable changed; ///< notified when the phase or a worker changes
     pool_state state;

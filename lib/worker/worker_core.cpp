@@ -22,6 +22,7 @@ worker_core::worker_core(const worker_surroundings& pool, worker& subject, worke
 
 void worker_core::announce(decltype(worker_event::fact) fact) {
     announce_transitions();
+    count_places();
     surroundings.events.append({self.shared_from_this(), std::move(fact)});
 }
 
@@ -40,6 +41,12 @@ void worker_core::announce_transitions() noexcept {
         const auto& passed = history[history.size() - fresh];
         context.publish<events::worker_transition>([&] { return event_of(passed, id); });
     }
+}
+
+void worker_core::count_places() noexcept {
+    const auto places = life.is_serving() ? self.calls().capacity() : 0;
+    surroundings.places += places - counted_places_;
+    counted_places_ = places;
 }
 
 events::worker_transition event_of(const transition& last_transition, const worker_id& id) {

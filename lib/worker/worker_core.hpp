@@ -5,12 +5,14 @@
 
 #include "async/boundary.hpp"
 #include "call/call.hpp"
+#include "core/relaxed_value.hpp"
 #include "policy/worker_life.hpp"
 #include "runtime/pool_context.hpp"
 #include "runtime/runtime.hpp"
 #include "worker/link.hpp"
 #include "worker/worker_event.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,7 +54,8 @@ struct worker_surroundings {
     boundary& limit; ///< ends exceptions that leave the worker's tasks
     event_queue& events;
     const tool_table& tools;
-    std::weak_ptr<void> owner; ///< owner of all these; outlives the worker
+    relaxed_value<std::size_t>& places; ///< of the serving workers together
+    std::weak_ptr<void> owner;          ///< owner of all these; outlives the worker
 };
 
 /// The shared state of one worker's parts. Announces facts to the pool, and changes of state to subscribers.
@@ -84,7 +87,11 @@ public:
     std::unique_ptr<worker_process> process; ///< set by the launch
 
 private:
-    std::uint64_t transitions_; ///< number announced
+    /// Adds the worker's places to those of the serving workers, or removes them.
+    void count_places() noexcept;
+
+    std::uint64_t transitions_;      ///< number announced
+    std::size_t counted_places_ = 0; ///< part of worker_surroundings::places
     bool has_left_ = false;
 };
 

@@ -13,6 +13,7 @@
 #include "simulation/world.hpp"
 #include <skep/error.hpp>
 #include <skep/events.hpp>
+#include <skep/load_view.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_metrics.hpp>
 #include <skep/progress.hpp>
@@ -170,6 +171,7 @@ public:
 
     /// The same with the pool's own view.
     void check_status(const pool_status& status);
+    void check_load(const load_view& load, const pool_status& status);
     void check_metrics(const pool_metrics& metrics);
 
     /// The pool is gone, and nothing will ever happen again.

@@ -4,6 +4,7 @@
 // The pool's own view, held against what is known. At rest the two have to agree to the last call.
 
 #include "simulation/oracle.hpp"
+#include "support/load_of.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -77,6 +78,14 @@ void oracle::check_status(const pool_status& status) {
     if (status.suspended && all_suspended && !known_suspended_) {
         known_suspended_ = true;
         known_suspended_since_ = world_.now();
+    }
+}
+
+/// The figures that are read without a hop to the strand.
+void oracle::check_load(const load_view& load, const pool_status& status) {
+    const auto known = test::text_of_load(test::load_of(status));
+    if (test::text_of_load(load) != known) {
+        wrong("the load is " + test::text_of_load(load) + ", but the status says " + known);
     }
 }
 

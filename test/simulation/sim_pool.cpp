@@ -156,9 +156,11 @@ std::optional<pool_status> sim_pool::check_inspection() {
     if (!seen) {
         return std::nullopt;
     }
-    oracle_.check_status(seen->status);
-    oracle_.check_metrics(*seen);
-    return std::move(seen->status);
+    auto& status = seen->metrics.status;
+    oracle_.check_status(status);
+    oracle_.check_load(seen->load, status);
+    oracle_.check_metrics(seen->metrics);
+    return std::move(status);
 }
 
 void sim_pool::check_end(bool context_was_destroyed) {

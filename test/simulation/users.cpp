@@ -418,7 +418,7 @@ asio::awaitable<void> users::run_inspection() {
     auto metrics = co_await std::move(asking);
     const spared_by_faults here;
     last_seen_ = metrics.status;
-    seen_ = std::move(metrics);
+    seen_ = {std::move(metrics), pool_->load()};
 }
 
 void users::inspect() {

@@ -7,8 +7,10 @@
 #include "simulation/oracle.hpp"
 #include "simulation/scenario.hpp"
 #include "simulation/world.hpp"
+#include <skep/load_view.hpp>
 #include <skep/pool.hpp>
 #include <skep/pool_manager.hpp>
+#include <skep/pool_metrics.hpp>
 #include <skep/session_store.hpp>
 
 #include <functional>
@@ -18,6 +20,12 @@
 #include <utility>
 
 namespace skep::simulation {
+
+/// What a pool says of itself.
+struct pool_figures {
+    pool_metrics metrics;
+    load_view load;
+};
 
 /// The callers of a pool: each operation is a coroutine on one of the callers' executors.
 class users {
@@ -54,7 +62,7 @@ public:
     std::size_t open_operations() const noexcept { return open_; }
 
     /// The status that was asked for, once it is there.
-    std::optional<pool_metrics> take_inspection() { return std::exchange(seen_, std::nullopt); }
+    std::optional<pool_figures> take_inspection() { return std::exchange(seen_, std::nullopt); }
 
 private:
     using operation = std::function<asio::awaitable<void>(pool&)>;
@@ -110,7 +118,7 @@ private:
     pool_manager* manager_ = nullptr;
     tool_handler help_;
     std::size_t open_ = 0;
-    std::optional<pool_metrics> seen_;
+    std::optional<pool_figures> seen_;
     std::optional<pool_status> last_seen_;
     bool is_inspecting_ = false;
     bool is_inspection_wanted_ = false;

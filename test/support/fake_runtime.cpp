@@ -5,6 +5,7 @@
 
 #include "process/local_context.hpp"
 #include "process/socket_stream.hpp"
+#include "support/load_of.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_state.hpp>
@@ -389,6 +390,7 @@ std::shared_ptr<manual_pool::outcome<shutdown_report>> manual_pool::shutdown() {
 pool_status manual_pool::status() {
     const auto result = launch(pool_->status());
     BOOST_REQUIRE(result->value);
+    BOOST_TEST(text_of_load(pool_->load()) == text_of_load(load_of(*result->value)));
     return *result->value;
 }
 

@@ -188,6 +188,7 @@ public:
     /// Ends the pool object, without a shutdown unless there was one.
     void destroy_pool();
 
+    /// Compares the status with load() as well.
     pool_status status();
     pool_metrics metrics();
     pool_counters counters() { return status().counters; }

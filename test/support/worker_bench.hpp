@@ -54,7 +54,7 @@ public:
           starter(surroundings.executor),
           log(config, surroundings),
           events([this] { asio::post(surroundings.executor, [this] { apply(); }); }, [this] { apply(); }),
-          around{surroundings, config, starter, *this, limit, events, tools, alive_} {}
+          around{surroundings, config, starter, *this, limit, events, tools, places, alive_} {}
 
     /// The far side of the worker that was started as the nth.
     fake_worker& far_side(std::size_t index = 0) { return *starter.workers.at(index); }
@@ -66,6 +66,7 @@ public:
     event_queue events;
     boundary limit{[](const std::exception_ptr&) { BOOST_ERROR("the boundary was crossed"); }};
     tool_table tools;
+    relaxed_value<std::size_t> places;
 
     bool may_be_probed(const worker&) const noexcept override { return true; }
 

@@ -3,11 +3,14 @@
 
 // Everything that changes a pool, at random and at once, while calls go on and workers are killed.
 
+#include "support/load_of.hpp"
 #include "support/run.hpp"
 
 #include <atomic>
 #include <csignal>
 #include <random>
+#include <stop_token>
+#include <thread>
 
 namespace skep::test {
 
@@ -116,12 +119,30 @@ void check_sums(const pool_status& status) {
                                    << ", scaled " << c.scale_ups << " up " << c.scale_downs << " down");
 }
 
+/// Reads the load from a thread of its own. Each figure by itself is right at all times.
+class load_reader {
+public:
+    load_reader(const pool& workers, score& results, std::size_t callers)
+        : thread_([&workers, &results, callers](const std::stop_token& stop) {
+              constexpr std::size_t most_places = 1000; // far beyond what the pool may have
+              while (!stop.stop_requested()) {
+                  const auto load = workers.load();
+                  results.unexpected += load.in_flight > callers || load.places > most_places ? 1 : 0;
+                  std::this_thread::yield();
+              }
+          }) {}
+
+private:
+    std::jthread thread_;
+};
+
 void change_for(duration span, int thread_count) {
     score results;
     run(
         [&](asio::io_context& context) -> asio::awaitable<void> {
             pool workers(context.get_executor(), restless_pool());
             co_await workers.start();
+            const load_reader reader(workers, results, 8);
             const auto count = [&](std::exception_ptr e) { results.unexpected += e ? 1 : 0; };
             for (unsigned i = 0; i < 11; ++i) {
                 ++results.open;
@@ -138,6 +159,7 @@ void change_for(duration span, int thread_count) {
             check_sums(status);
             const auto report = co_await workers.shutdown();
             BOOST_TEST(report.clean());
+            BOOST_TEST(text_of_load(workers.load()) == text_of_load(load_view()));
         },
         thread_count);
     BOOST_TEST(results.unexpected == 0);

@@ -41,6 +41,7 @@ public:
     waiting_room& room() noexcept { return room_; }
     session_router& sessions() noexcept { return sessions_; }
     skep::open_calls& open_calls() noexcept { return open_; }
+    const skep::open_calls& open_calls() const noexcept { return open_; }
     call_answers& answers() noexcept { return answers_; }
     call_timeouts& timeouts() noexcept { return timeouts_; }
     recall_watch& recalls() noexcept { return recalls_; }

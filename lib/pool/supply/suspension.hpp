@@ -4,6 +4,7 @@
 #pragma once
 
 #include "async/condition_variable.hpp"
+#include "core/relaxed_value.hpp"
 #include "pool/supply/roster.hpp"
 
 namespace skep {
@@ -14,7 +15,8 @@ public:
     suspension(const pool_config& config, roster& workers, condition_variable& change_signal)
         : config_(config), roster_(workers), changed_(change_signal) {}
 
-    /// Returns true if the whole pool is suspended: workers that come up are suspended, too.
+    /// Returns true if the whole pool is suspended: workers that come up are suspended, too. Thread
+    /// safety: may be called from any thread.
     bool is_on() const noexcept { return is_on_; }
 
     // Operations of users. suspend() and suspend_all() return when the worker, or every worker now in
@@ -34,7 +36,7 @@ private:
     const pool_config& config_;
     roster& roster_;
     condition_variable& changed_;
-    bool is_on_ = false;
+    relaxed_value<bool> is_on_;
 };
 
 } // namespace skep

@@ -119,6 +119,11 @@ boost::asio::awaitable<void> shed_load(skep::pool& pool, skep::request call) {
     }
 }
 
+bool has_room(const skep::pool& pool) {
+    const auto load = pool.load(); // calls at workers, calls that wait, and places of workers
+    return load.can_serve && load.in_flight + load.queued < 2 * load.places;
+}
+
 boost::asio::awaitable<void> change(skep::pool& pool, const skep::reply& reply) {
     co_await pool.ready(4);              // start() returns when min_ready workers are up
     co_await pool.rolling_restart();     // a new version of the script
