@@ -160,7 +160,9 @@ void hub_world::check_outcome(const hub_program& teller, const link_record& reco
     case link_end_cause::refused: is_right = record.number % 8 == 7; break;
     case link_end_cause::violation:
     case link_end_cause::begun_anew: is_right = record.is_reopened; break;
-    case link_end_cause::peer_closed: is_right = peer.is_gone || is_disturbed(record); break;
+    case link_end_cause::peer_closed:
+        is_right = peer.is_gone || record.is_reopened || is_disturbed(record);
+        break;
     case link_end_cause::no_receiver: is_right = record.node >= nodes_ || is_disturbed(record); break;
     case link_end_cause::silence:
     case link_end_cause::no_progress: is_right = is_disturbed(record); break;
