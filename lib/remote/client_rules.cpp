@@ -30,8 +30,8 @@ void client_rules::check_call(const call_message& call, std::size_t calls) {
     if (call.batch.size > 1) {
         throw protocol_violation("a batch, which a node does not take");
     }
-    if (calls >= most_calls_) {
-        throw protocol_violation("more than " + std::to_string(most_calls_) + " calls at a time");
+    if (calls >= most_calls) {
+        throw protocol_violation("more than " + std::to_string(most_calls) + " calls at a time");
     }
     last_id_ = call.id;
 }

@@ -13,8 +13,8 @@ namespace skep {
 /// The rules for the messages of a client, which a node does not trust.
 class client_rules {
 public:
-    /// `most_calls`: of the client at a time.
-    explicit client_rules(std::size_t most_calls) noexcept : most_calls_(most_calls) {}
+    /// Calls of a client at a time. A node refuses calls long before that.
+    static constexpr std::size_t most_calls = 65'536;
 
     /// Checks the client's next message. `calls`: of the client that run or wait.
     /// Throws protocol_violation.
@@ -26,7 +26,6 @@ public:
 private:
     void check_call(const call_message& call, std::size_t calls);
 
-    std::size_t most_calls_;
     bool has_welcome_ = false;
     std::uint64_t last_id_ = 0;
 };

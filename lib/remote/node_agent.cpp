@@ -9,6 +9,7 @@
 #include "wire/protocol_violation.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace skep {
@@ -16,6 +17,11 @@ namespace skep {
 namespace {
 
 constexpr double beacon_jitter = 0.2;
+std::uint32_t narrow(std::size_t number) noexcept {
+    constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+    return static_cast<std::uint32_t>(std::min(number, most));
+}
+
 constexpr duration between_looks_at_links = std::chrono::milliseconds(10);
 
 } // namespace
@@ -62,16 +68,23 @@ node_beacon node_agent::look() {
     beacon.interval = setup_.beacon_interval;
     beacon.is_draining = is_draining_;
     for (auto& [name, offered] : setup_.pools) {
-        offered.told.is_draining = is_draining_;
-        offered.look();
-        beacon.pools.emplace(name, offered.load());
+        const auto load = offered.look();
+        beacon.pools.emplace(name, node_beacon::pool_load{narrow(load.places), narrow(load.in_flight),
+                                                          narrow(load.queued), load.can_serve});
     }
     return beacon;
 }
 
-asio::awaitable<void> node_agent::drain() {
+void node_agent::begin_to_drain() {
     is_draining_ = true;
+    for (auto& each : setup_.pools) {
+        each.second.set_draining();
+    }
     announce(load_subject(setup_.domain));
+}
+
+asio::awaitable<void> node_agent::drain() {
+    begin_to_drain();
     for (const auto& each : links_) {
         each.second->tell_load();
     }
@@ -83,8 +96,7 @@ asio::awaitable<void> node_agent::drain() {
 }
 
 asio::awaitable<void> node_agent::stop() {
-    is_draining_ = true;
-    announce(load_subject(setup_.domain));
+    begin_to_drain();
     while (!links_.empty()) {
         const auto last = links_.begin()->second;
         last->end("the node stops");
@@ -132,7 +144,10 @@ void node_agent::answer(const link_request& request) {
     if (offered == setup_.pools.end()) {
         throw protocol_violation("the node has no pool '" + wish.pool + "'");
     }
-    auto* const accepted = driver_.use().accept(request, "{}", offered->second.told, driver_.events());
+    if (!offered->second.look().can_serve) {
+        throw protocol_violation("no worker of the pool is up");
+    }
+    auto* const accepted = driver_.use().accept(request, "{}", offered->second.told(), driver_.events());
     if (accepted != nullptr) {
         const auto made = std::make_shared<served_link>(context_.executor, driver_, *accepted,
                                                         offered->second, setup_.limits);

@@ -53,6 +53,7 @@ public:
     std::size_t links() const noexcept { return links_.size(); }
 
 private:
+    void begin_to_drain();
     asio::awaitable<void> tell_load();
     asio::awaitable<void> bury(std::shared_ptr<served_link> ended_link);
 

@@ -15,7 +15,7 @@ constexpr duration memory_of_silent = std::chrono::minutes(10);
 constexpr duration between_links = std::chrono::milliseconds(100); ///< to one node
 
 bool can_be_taken(const known_node& node, time_point now) noexcept {
-    return !node.is_taken && !node.is_draining && node.load.places > 0 && now < node.fresh_until &&
+    return !node.is_taken && !node.is_draining && node.load.can_serve && now < node.fresh_until &&
            now >= node.usable_at;
 }
 

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace skep {
 
@@ -38,12 +39,13 @@ public:
     }
 
     void on_load(const worker_id& worker, const link_load& load) override {
-        loads_->tell(worker.slot, load);
+        const auto before = loads_->tell(worker.slot, load);
         const auto core = core_.lock();
-        if (core && load.is_draining) {
-            if (auto* const draining = core->parts().workers.find(worker)) {
-                draining->retire(departure_cause::recycling, "the node drains");
-            }
+        auto* const node = core ? core->parts().workers.find(worker) : nullptr;
+        if (node != nullptr && load.is_draining) {
+            node->retire(departure_cause::recycling, "the node drains");
+        } else if (node != nullptr && node->life().is_in_service()) {
+            follow_places(*node, before.places, load.places);
         }
     }
 
@@ -54,6 +56,30 @@ public:
     }
 
 private:
+    /// The capacity of a node when its worker came up, and its places then.
+    struct first_load {
+        worker_id worker;
+        std::size_t capacity;
+        std::size_t places;
+    };
+
+    /// The node takes more calls when it has more places.
+    void follow_places(worker& node, std::size_t places_before, std::size_t places) {
+        const auto slot = node.id().slot;
+        if (slot >= first_.size()) {
+            first_.resize(slot + 1);
+        }
+        auto& first = first_[slot];
+        if (first.worker != node.id()) {
+            first = {node.id(), node.calls().capacity(), std::max<std::size_t>(places_before, 1)};
+        }
+        const auto wanted = std::clamp<std::size_t>(first.capacity * places / first.places, 1, most_places);
+        if (wanted != node.calls().capacity()) {
+            node.calls().change_capacity(wanted);
+        }
+    }
+
+    std::vector<first_load> first_; ///< by slot
     std::shared_ptr<told_loads> loads_;
     std::weak_ptr<pool_core> core_;
     std::size_t slots_ = 1;

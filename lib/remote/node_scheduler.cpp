@@ -21,13 +21,14 @@ told_loads::entry& told_loads::at(std::uint32_t slot) {
     return entries_[slot];
 }
 
-void told_loads::tell(std::uint32_t slot, const link_load& load) {
+link_load told_loads::tell(std::uint32_t slot, const link_load& load) {
     auto& told = at(slot);
-    told.load = load;
+    const auto before = std::exchange(told.load, load);
     told.own_then = told.own_now;
     for (auto* const each : schedulers_) {
         each->follow(slot);
     }
+    return before;
 }
 
 /// The calls of others at the node are the rest of what it has told.

@@ -20,8 +20,8 @@ class node_scheduler;
 /// The loads that nodes have told, by the slot of their worker, for the schedulers of one pool.
 class told_loads {
 public:
-    /// The node in `slot` has told its load.
-    void tell(std::uint32_t slot, const link_load& load);
+    /// The node in `slot` has told its load. Returns the load that was told before.
+    link_load tell(std::uint32_t slot, const link_load& load);
 
     /// Returns the load of the node in `slot`, as far as known. `own_calls`: of this client at the node now.
     node_load estimate(std::uint32_t slot, std::size_t own_calls);

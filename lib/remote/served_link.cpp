@@ -34,8 +34,8 @@ constexpr duration between_looks_at_rest = std::chrono::milliseconds(10);
 /// Counts a call as long as it runs.
 class counted {
 public:
-    explicit counted(served_pool& pool) : pool_(pool) { pool_.count(1); }
-    ~counted() { pool_.count(-1); }
+    explicit counted(served_pool& pool) : pool_(pool) { pool_.begin_call(); }
+    ~counted() { pool_.end_call(); }
     counted(const counted&) = delete;
     counted& operator=(const counted&) = delete;
 
@@ -52,10 +52,9 @@ served_link::served_link(const strand& executor, hub_driver& driver, remote_link
       link_(&accepted_link),
       pool_(pool),
       commands_(passing_on()),
-      server_(executor, *this, pool.most_calls(), 0, commands_,
+      server_(executor, *this, client_rules::most_calls, 0, commands_,
               [this](const std::exception_ptr&) { end("no memory"); }),
       tasks_(executor, [](const std::exception_ptr&) {}),
-      rules_(pool.most_calls()),
       frames_({limits.frame_bytes, limits.json_bytes}),
       messages_({limits.json_depth, limits.tree_bytes}) {}
 
@@ -66,12 +65,12 @@ work served_link::passing_on() {
 }
 
 asio::awaitable<boost::json::value> served_link::run(worker_call& call) {
-    if (pool_.running >= pool_.most_calls()) {
+    if (!pool_.has_room()) {
         throw_as_saturated();
     }
     const counted running_call(pool_);
     link_context link{shared_from_this(), executor_};
-    auto forwarding = forward_call(pool_.calls, call, std::move(link));
+    auto forwarding = forward_call(pool_.calls(), call, std::move(link));
     auto value = co_await std::move(forwarding);
     co_return value;
 }
@@ -79,7 +78,7 @@ asio::awaitable<boost::json::value> served_link::run(worker_call& call) {
 void served_link::start() {
     auto hello = server_.introduction();
     hello.sdk = "skep node";
-    hello.slots = hello.capacity;
+    hello.slots = hello.capacity = pool_.most_calls();
     server_.announce(hello, false);
 }
 
@@ -98,6 +97,7 @@ void served_link::read() {
 
 void served_link::handle(welcome_message welcome) {
     welcome.limits = usable_limits(welcome.limits);
+    welcome.capacity = 0; // changes with the pool
     server_.handle(std::move(welcome));
     server_.announce_ready();
 }

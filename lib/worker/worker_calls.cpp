@@ -59,6 +59,13 @@ const batch_limits& worker_calls::batches_of(std::string_view command) const noe
     return found == batches_.end() ? none : found->second;
 }
 
+/// Calls beyond the capacity would count as waiting, and may have begun.
+void worker_calls::change_capacity(std::size_t most) {
+    set_capacity(std::max(most, load()));
+    follow_load(core_.context.now());
+    core_.announce_room();
+}
+
 void worker_calls::reserve(std::size_t places) noexcept {
     call_table::reserve(places);
     follow_load(core_.context.now());

@@ -66,6 +66,9 @@ public:
     /// Recalls the pipelined calls, if the worker gives calls back.
     void recall();
 
+    /// Changes the number of calls that the worker runs at a time, to `most` or to the calls that it has.
+    void change_capacity(std::size_t most);
+
     // Places kept by leases.
     void reserve(std::size_t places) noexcept;
     void release(std::size_t places) noexcept;

@@ -98,9 +98,7 @@ void node_machine::start() {
     asio::co_spawn(context.user_executor, pool_->start(), asio::detached);
     node_setup setup;
     setup.name = name_;
-    setup.pools.emplace("default", served_pool(*pool_, [places = static_cast<std::uint32_t>(places_)] {
-                            return node_beacon::pool_load{places, 0, 0, true};
-                        }));
+    setup.pools.emplace("default", served_pool(*pool_));
     agent_ = std::make_shared<node_agent>(context, std::move(setup), connect_to(bus_, connection_));
     asio::post(agent_->executor(), [agent = agent_] { agent->start(); });
 }

@@ -64,10 +64,7 @@ struct machine {
         : time(clock), bus(server), strand_context(context), workers(context.get_executor(), silent(count)) {
         set_up(workers);
         setup.name = std::move(name);
-        const auto places = static_cast<std::uint32_t>(count);
-        setup.pools.emplace("default", served_pool(workers.pool(), [places] {
-                                return node_beacon::pool_load{places, 0, 0, true};
-                            }));
+        setup.pools.emplace("default", served_pool(workers.pool()));
         time.run(workers.pool().start());
         join();
     }
@@ -330,7 +327,10 @@ BOOST_AUTO_TEST_CASE(a_failure_of_the_nodes_pool_arrives_as_it_is) {
 
 BOOST_AUTO_TEST_CASE(a_node_without_room_refuses_and_the_call_goes_elsewhere) {
     cluster all(sleeps, 2);
-    all.machines[0]->setup.pools.at("default").queue_per_place = 0;
+    auto& workers = all.machines[0]->workers.pool();
+    all.machines[0]->setup.pools.clear();
+    all.machines[0]->setup.pools.emplace("default", served_pool(
+                                                        workers, [&workers] { return workers.load(); }, 0));
     all.machines[0]->leave();
     all.machines[0]->join();
     all.time.advance(2s);
@@ -349,6 +349,24 @@ BOOST_AUTO_TEST_CASE(a_node_without_room_refuses_and_the_call_goes_elsewhere) {
         BOOST_TEST(each->value().has_value());
     }
     all.time.run(other.shutdown());
+}
+
+BOOST_AUTO_TEST_CASE(a_node_with_more_workers_takes_more_calls) {
+    cluster all(sleeps);
+    all.time.advance(2s);
+    size_limits size;
+    size.min = size.max = 10;
+    all.time.run(all.machines[0]->workers.pool().resize(size));
+    all.time.advance(5s);
+    std::vector<std::unique_ptr<running<reply>>> calls;
+    for (int i = 0; i < 10; ++i) {
+        calls.push_back(std::make_unique<running<reply>>(
+            all.context, all.client->execute(request("sleep").arg("ms", 1000))));
+    }
+    all.time.advance(1500ms);
+    for (const auto& each : calls) {
+        BOOST_TEST(each->value().has_value());
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_session_stays_at_its_node) {

@@ -1,0 +1,53 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "remote/served_pool.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+constexpr double most_calls_of_node = 65'536;
+
+std::uint16_t limited(std::size_t number) noexcept {
+    constexpr std::size_t most = std::numeric_limits<std::uint16_t>::max();
+    return static_cast<std::uint16_t>(std::min(number, most));
+}
+
+} // namespace
+
+served_pool::served_pool(call_interface& calls, std::function<load_view()> load_of_calls,
+                         double queue_per_place)
+    : calls_(calls), load_(std::move(load_of_calls)), queue_per_place_(queue_per_place) {}
+
+served_pool::served_pool(pool& offered_pool)
+    : served_pool(offered_pool, [&offered_pool] { return offered_pool.load(); }) {}
+
+std::size_t served_pool::most_calls() const {
+    const auto calls = static_cast<double>(load_().places) * (1 + queue_per_place_);
+    return static_cast<std::size_t>(std::clamp(calls, 1.0, most_calls_of_node));
+}
+
+load_view served_pool::look() {
+    const auto now = load_();
+    const auto calls = std::max(running_, now.in_flight + now.queued);
+    told_ = {limited(calls), limited(now.places), told_.is_draining, !has_room()};
+    return now;
+}
+
+void served_pool::begin_call() {
+    ++running_;
+    look();
+}
+
+void served_pool::end_call() {
+    --running_;
+    look();
+}
+
+} // namespace skep
