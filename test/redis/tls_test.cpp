@@ -3,56 +3,31 @@
 
 // TLS, authentication, and URLs.
 
+#include "support/certificates.hpp"
 #include "support/redis_liar.hpp"
 #include "support/redis_process.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 
 namespace skep::test {
 
 namespace {
 
-/// An authority and what it has signed, made by the openssl command.
-class certificates {
-public:
-    certificates() {
-        openssl("req -x509 " + new_key("ca") + " -out ca.pem -days 2 -subj /CN=authority");
-        for (const std::string name : {"server", "client"}) {
-            openssl("req " + new_key(name) + " -out " + name + ".csr -subj /CN=" + name);
-            write_file(folder_ / "names", "subjectAltName=DNS:localhost,DNS:*.redis.test\n");
-            openssl("x509 -req -in " + name + ".csr -CA ca.pem -CAkey ca.key -CAcreateserial -out " + name +
-                    ".pem -days 2 -extfile names");
-        }
-    }
-
-    std::string path(const std::string& name) const { return folder_ / name; }
-
-    /// For a server at that port.
-    std::vector<std::string> server_arguments(unsigned port, const std::string& asks_clients) const {
-        return {"--tls-port",         std::to_string(port), "--tls-cert-file",    path("server.pem"),
-                "--tls-key-file",     path("server.key"),   "--tls-ca-cert-file", path("ca.pem"),
-                "--tls-auth-clients", asks_clients};
-    }
-
-private:
-    static std::string new_key(const std::string& name) {
-        return "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout " + name + ".key";
-    }
-
-    void openssl(const std::string& words) const {
-        const auto line = "cd " + folder_.path().string() + " && openssl " + words + " >/dev/null 2>&1";
-        BOOST_REQUIRE_MESSAGE(std::system(line.c_str()) == 0, line);
-    }
-
-    scratch_folder folder_;
-};
+/// For a server at that port.
+std::vector<std::string> server_arguments(const certificates& files, unsigned port,
+                                          const std::string& asks_clients) {
+    return {"--tls-port",         std::to_string(port),
+            "--tls-cert-file",    files.path("server.pem"),
+            "--tls-key-file",     files.path("server.key"),
+            "--tls-ca-cert-file", files.path("ca.pem"),
+            "--tls-auth-clients", asks_clients};
+}
 
 /// A server that speaks TLS, and how to reach it.
 struct secure_server {
     explicit secure_server(const std::string& asks_clients = "no", std::vector<std::string> more = {})
-        : server(false, with(files.server_arguments(port, asks_clients), std::move(more))) {}
+        : server(false, with(server_arguments(files, port, asks_clients), std::move(more))) {}
 
     redis_options options() const {
         auto where = server.options();
@@ -69,7 +44,7 @@ struct secure_server {
     }
 
     const unsigned port = redis_process::free_port();
-    const certificates files;
+    const certificates files{"redis.test"};
     redis_process server;
 };
 
@@ -162,7 +137,7 @@ BOOST_AUTO_TEST_CASE(a_server_must_show_a_certificate_of_its_name_by_a_trusted_a
         options.tls_ca_file = ""; // the system's authorities do not know ours
         const auto unknown = co_await refusal_at(context, options);
         BOOST_TEST(contains(unknown, refused), unknown);
-        const certificates others;
+        const certificates others("redis.test");
         options.tls_ca_file = others.path("ca.pem");
         const auto by_others = co_await refusal_at(context, options);
         BOOST_TEST(contains(by_others, refused), by_others);
@@ -225,7 +200,7 @@ BOOST_AUTO_TEST_CASE(a_frozen_server_holds_nothing_up_by_tls) {
 }
 
 BOOST_AUTO_TEST_CASE(options_of_tls_have_rules) {
-    const certificates files;
+    const certificates files("redis.test");
     const auto refusal = [](auto change) {
         redis_options options;
         options.tls = true;
