@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
+
 #include <cstddef>
 #include <string_view>
 
@@ -54,6 +56,10 @@ public:
     /// Returns the size of the largest message: least_payload or more, in bytes. May change with each
     /// connection.
     virtual std::size_t max_payload() const noexcept = 0;
+
+    /// Sends the messages that wait, and ends the connection. Afterwards the bus calls its user no more, and
+    /// can only be destroyed.
+    virtual boost::asio::awaitable<void> close() = 0;
 };
 
 } // namespace skep

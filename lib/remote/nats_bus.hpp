@@ -58,7 +58,7 @@ public:
     /// Calls neither the user nor `on_problem` from now on, sends the waiting messages, and ends the thread.
     /// The server's slowness delays the end by three times connect_timeout at most, plus 1 s.
     /// Cancellation: terminal; the destructor then ends the thread.
-    boost::asio::awaitable<void> close();
+    boost::asio::awaitable<void> close() override;
 
     void publish(std::string_view subject, std::string_view reply, std::string_view head,
                  std::string_view body) override;

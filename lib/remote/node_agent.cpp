@@ -105,6 +105,7 @@ asio::awaitable<void> node_agent::stop() {
     }
     tasks_.cancel();
     co_await tasks_.join();
+    co_await driver_.carrier().close();
 }
 
 void node_agent::on_event(link_event& event) {

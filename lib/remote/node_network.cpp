@@ -35,6 +35,7 @@ node_network::node_network(const pool_context& context, const node_demand& deman
       nodes_(demand.pool),
       changed_(context.executor),
       tasks_(context.executor, [this](const std::exception_ptr& problem) { on_failure(problem); }),
+      closing_(context.executor, [](const std::exception_ptr&) {}),
       driver_(context.executor, connect, demand.hub, *this) {}
 
 void node_network::begin() {
@@ -51,6 +52,13 @@ void node_network::end() {
         each.is_cancelled = true;
     }
     changed_.notify_all();
+    closing_.spawn(shared_from_this(), close());
+}
+
+/// The links have ended, and the nodes are to hear of that.
+asio::awaitable<void> node_network::close() {
+    co_await tasks_.join();
+    co_await driver_.carrier().close();
 }
 
 /// The nodes answer at once, and need not be waited for.

@@ -74,6 +74,7 @@ private:
     asio::awaitable<std::shared_ptr<known_node>> wait_for_node(demand& open_demand);
     std::shared_ptr<node_worker> open(std::shared_ptr<known_node> node, const worker_id& id);
     asio::awaitable<void> look_after();
+    asio::awaitable<void> close();
 
     void on_event(link_event& event) override;
     bool on_message(const bus_message& message) override;
@@ -97,6 +98,7 @@ private:
     node_directory nodes_;
     condition_variable changed_; ///< by a node, or a demand
     task_group tasks_;
+    task_group closing_;
     hub_driver driver_;
     std::map<std::string, std::weak_ptr<node_worker>> workers_; ///< by the subject of their link
     boost::intrusive::list<demand, boost::intrusive::constant_time_size<false>> demands_;

@@ -38,6 +38,7 @@ public:
     void unsubscribe(std::string_view subject) override { wire_.unsubscribe(subject); }
     bool is_up() const noexcept override { return wire_.is_up(); }
     std::size_t max_payload() const noexcept override { return wire_.max_payload(); }
+    asio::awaitable<void> close() override { co_return; }
 
 private:
     struct inbox {

@@ -39,6 +39,7 @@ public:
         void unsubscribe(std::string_view subject) override { subjects_.erase(std::string(subject)); }
         bool is_up() const noexcept override { return is_up_; }
         std::size_t max_payload() const noexcept override { return server_.climate_.max_payload; }
+        asio::awaitable<void> close() override { co_return; }
 
     private:
         friend class sim_bus;

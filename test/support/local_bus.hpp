@@ -62,6 +62,7 @@ private:
         void unsubscribe(std::string_view subject) override { subjects.erase(std::string(subject)); }
         bool is_up() const noexcept override { return is_connected; }
         std::size_t max_payload() const noexcept override { return 1 << 20; }
+        asio::awaitable<void> close() override { co_return; }
 
         bool fits(const std::string& subject) const {
             return subjects.contains(subject) ||

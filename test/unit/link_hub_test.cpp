@@ -46,6 +46,7 @@ public:
     void unsubscribe(std::string_view) override {}
     bool is_up() const noexcept override { return up; }
     std::size_t max_payload() const noexcept override { return payload; }
+    boost::asio::awaitable<void> close() override { co_return; }
 
     std::deque<posted_message> published;
     bool up = true;
