@@ -153,7 +153,7 @@ void node_agent::answer(const link_request& request) {
         const auto made = std::make_shared<served_link>(context_.executor, driver_, *accepted,
                                                         offered->second, setup_.limits);
         links_.emplace(accepted->subject(), made);
-        made->start();
+        made->start([this, subject = accepted->subject()] { end(subject, "drained"); });
     }
 }
 

@@ -75,7 +75,8 @@ asio::awaitable<boost::json::value> served_link::run(worker_call& call) {
     co_return value;
 }
 
-void served_link::start() {
+void served_link::start(std::function<void()> on_end) {
+    on_end_ = std::move(on_end);
     auto hello = server_.introduction();
     hello.sdk = "skep node";
     hello.slots = hello.capacity = pool_.most_calls();
@@ -146,6 +147,7 @@ asio::awaitable<void> served_link::end_when_idle() {
         co_await pause_until(executor_, next_look);
     }
     end("drained");
+    on_end_();
 }
 
 void served_link::end(std::string reason) {

@@ -13,6 +13,7 @@
 #include <skep/pool_config.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -31,8 +32,8 @@ public:
         return frames_.unread().size() + (link_ == nullptr ? 0 : link_->state().output().size());
     }
 
-    /// Greets the client.
-    void start();
+    /// Greets the client. `on_end` is called if the link ends at the client's wish.
+    void start(std::function<void()> on_end);
 
     /// Bytes have arrived. Throws protocol_violation, or an exception of the client's making.
     void read();
@@ -79,6 +80,7 @@ private:
     work commands_;
     call_server server_;
     task_group tasks_;
+    std::function<void()> on_end_;
     client_rules rules_;
     frame_decoder frames_;
     host_message_decoder messages_;

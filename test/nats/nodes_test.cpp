@@ -3,17 +3,13 @@
 
 // Calls on nodes, through a server.
 
-#include "process/local_context.hpp"
-#include "remote/node_agent.hpp"
 #include "remote/node_pool.hpp"
+#include "support/nats_node.hpp"
 #include "support/nats_server.hpp"
-#include <skep/testing.hpp>
 
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
-#include <atomic>
+#include <fstream>
 #include <map>
+#include <set>
 
 namespace skep::test {
 
@@ -21,68 +17,41 @@ BOOST_AUTO_TEST_SUITE(nats_nodes_test)
 
 namespace {
 
-bus_factory connect_by_nats(const nats_server& server) {
-    return [options = server.options()](const strand& executor, bus_user& user) {
-        return std::make_unique<nats_bus>(executor, user, options);
-    };
-}
-
-pool_config quiet_config(std::size_t workers) {
-    pool_config config;
-    config.workers = workers;
-    config.log_level = log_level::off;
-    return config;
-}
-
-/// A machine with workers.
-class nats_node {
+/// A node in a process of its own.
+class node_process : public server_process {
 public:
-    nats_node(asio::io_context& context, const nats_server& server, const std::string& name)
-        : workers(context.get_executor(), quiet_config(4)) {
-        workers.on("work", [this](worker_call& call) -> asio::awaitable<int> {
-            const auto number = call.arg<int>("number");
-            ++runs[number];
-            co_await testing::sleep_for(5ms);
-            co_return number;
-        });
-        workers.on("count", [](worker_call& call) -> asio::awaitable<int> {
-            const auto chunks = call.arg<int>("chunks");
-            for (int i = 0; i < chunks; ++i) {
-                co_await call.send(i);
-                co_await testing::sleep_for(2ms);
-            }
-            co_return chunks;
-        });
-        node_setup setup;
-        setup.name = name;
-        setup.pools.emplace("default", served_pool(workers.pool()));
-        agent_ = std::make_shared<node_agent>(make_local_context(context.get_executor()), std::move(setup),
-                                              connect_by_nats(server));
+    node_process(const nats_server& server, const std::string& name) {
+        set_command({SKEP_NATS_NODE, "nats://" + server.address(), name, log()}, [] { return true; });
+        start();
     }
 
-    asio::awaitable<void> start() {
-        co_await workers.pool().start();
-        asio::post(agent_->executor(), [agent = agent_] { agent->start(); });
+    /// Returns how often each call has begun, by its number.
+    std::map<int, int> runs() const {
+        std::map<int, int> counts;
+        std::ifstream file(log());
+        for (int number = 0; file >> number;) {
+            ++counts[number];
+        }
+        return counts;
     }
-
-    asio::awaitable<void> stop() {
-        auto stopping = asio::co_spawn(agent_->executor(), agent_->stop(), asio::use_awaitable);
-        co_await std::move(stopping);
-        agent_.reset();
-        co_await workers.pool().shutdown();
-    }
-
-    std::map<int, int> runs; ///< by number of the call
-    testing::fake_pool workers;
 
 private:
-    std::shared_ptr<node_agent> agent_;
+    std::string log() const { return folder() / "runs"; }
 };
+
+pool make_client(asio::io_context& context, const nats_server& server) {
+    pool_config config;
+    config.log_level = log_level::off;
+    config.retry.budget = 0;
+    return make_node_pool(make_local_context(context.get_executor()), config_of_nodes(std::move(config)), {},
+                          connect_by_nats(server.options()));
+}
 
 asio::awaitable<void> call_often(pool& client, int first, int calls, const bool& is_over, int& made) {
     for (int i = 0; i < calls && !is_over; ++i) {
         const auto number = first + i;
-        const auto answer = co_await client.execute(request("work").arg("number", number).timeout(1min));
+        const auto answer =
+            co_await client.execute(request("work").arg("number", number).arg("ms", 5).timeout(1min));
         BOOST_TEST(answer.as<int>() == number);
         ++made;
     }
@@ -107,12 +76,13 @@ asio::awaitable<void> read_often(pool& client, const bool& is_over, int& read) {
 BOOST_AUTO_TEST_CASE(calls_and_streams_outlive_the_server) {
     run([](asio::io_context& context) -> asio::awaitable<void> {
         nats_server server;
-        nats_node first(context, server, "first");
-        nats_node second(context, server, "second");
+        std::map<int, int> runs;
+        const auto count_run = [&](int number) { ++runs[number]; };
+        nats_node first(context, server.options(), "first", count_run);
+        nats_node second(context, server.options(), "second", count_run);
         co_await first.start();
         co_await second.start();
-        auto client = make_node_pool(make_local_context(context.get_executor()),
-                                     config_of_nodes(quiet_config(1)), {}, connect_by_nats(server));
+        auto client = make_client(context, server);
         co_await client.start();
         bool is_over = false;
         int made = 0;
@@ -142,17 +112,146 @@ BOOST_AUTO_TEST_CASE(calls_and_streams_outlive_the_server) {
         while (ended < callers + 1) {
             co_await testing::sleep_for(5ms);
         }
-        int runs = 0;
-        for (const auto* const each : {&first, &second}) {
-            for (const auto& [number, times] : each->runs) {
-                BOOST_TEST(times == 1);
-                runs += times;
-            }
+        BOOST_TEST(runs.size() == static_cast<std::size_t>(made));
+        for (const auto& [number, times] : runs) {
+            BOOST_TEST(times == 1);
         }
-        BOOST_TEST(runs == made);
         co_await client.shutdown();
         co_await first.stop();
         co_await second.stop();
+    });
+}
+
+namespace {
+
+/// The calls of several callers, while nodes come and go.
+struct traffic {
+    asio::awaitable<void> make_calls(pool& client, int first, bool is_idempotent) {
+        for (int number = first; !is_over; ++number) {
+            auto call = request("work").arg("number", number).arg("ms", 20).idempotent(is_idempotent);
+            try {
+                co_await client.execute(std::move(call).timeout(1min));
+                done.insert(number);
+            } catch (const error& failure) {
+                BOOST_TEST(!is_idempotent);
+                BOOST_TEST((failure.kind() == errc::worker_lost));
+                lost.insert(number);
+            }
+        }
+        ++ended;
+    }
+
+    asio::awaitable<void> wait_for_calls(std::size_t more) const {
+        const auto goal = done.size() + more;
+        while (done.size() < goal) {
+            co_await testing::sleep_for(5ms);
+        }
+    }
+
+    bool is_over = false;
+    std::size_t ended = 0; ///< callers
+    std::set<int> done;
+    std::set<int> lost;
+};
+
+constexpr int callers_of_nodes = 8;
+constexpr int calls_of_caller = 1'000'000;
+
+/// Has half of the callers make idempotent calls, and the others plain ones, from the middle on.
+void begin_calls(asio::io_context& context, pool& client, traffic& calls) {
+    for (int i = 0; i < callers_of_nodes; ++i) {
+        asio::co_spawn(context, calls.make_calls(client, i * calls_of_caller, i < callers_of_nodes / 2),
+                       [](const std::exception_ptr& problem) { BOOST_TEST(!problem); });
+    }
+}
+
+asio::awaitable<void> end_calls(pool& client, traffic& calls) {
+    calls.is_over = true;
+    while (calls.ended < callers_of_nodes) {
+        co_await testing::sleep_for(5ms);
+    }
+    co_await client.shutdown();
+}
+
+bool is_plain(int number) {
+    return number >= callers_of_nodes / 2 * calls_of_caller;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_killed_node_costs_its_plain_calls_only) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        const nats_server server;
+        node_process first(server, "first");
+        const node_process second(server, "second");
+        auto client = make_client(context, server);
+        co_await client.start();
+        traffic calls;
+        begin_calls(context, client, calls);
+        while (first.runs().size() < 20 || second.runs().size() < 20) {
+            co_await testing::sleep_for(20ms);
+        }
+        first.kill();
+        co_await calls.wait_for_calls(100);
+        const auto before = first.runs().size();
+        first.start();
+        while (first.runs().size() < before + 20) {
+            co_await testing::sleep_for(20ms);
+        }
+        co_await end_calls(client, calls);
+        BOOST_TEST(calls.lost.size() <= callers_of_nodes / 2u);
+        auto runs = first.runs();
+        for (const auto& [number, times] : second.runs()) {
+            runs[number] += times;
+        }
+        for (const int number : calls.done) {
+            BOOST_TEST(runs[number] >= 1);
+            BOOST_TEST((!is_plain(number) || runs[number] == 1));
+        }
+        for (const int number : calls.lost) {
+            BOOST_TEST(runs[number] <= 1);
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_terminated_node_costs_no_call) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        const nats_server server;
+        node_process first(server, "first");
+        const node_process second(server, "second");
+        auto client = make_client(context, server);
+        co_await client.start();
+        traffic calls;
+        begin_calls(context, client, calls);
+        while (first.runs().size() < 20 || second.runs().size() < 20) {
+            co_await testing::sleep_for(20ms);
+        }
+        first.signal(SIGTERM);
+        co_await calls.wait_for_calls(200);
+        co_await end_calls(client, calls);
+        BOOST_TEST(calls.lost.size() == 0u);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(the_calls_of_a_stopped_node_go_elsewhere) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        const nats_server server;
+        const node_process first(server, "first");
+        const node_process second(server, "second");
+        auto client = make_client(context, server);
+        co_await client.start();
+        traffic calls;
+        begin_calls(context, client, calls);
+        while (first.runs().size() < 20 || second.runs().size() < 20) {
+            co_await testing::sleep_for(20ms);
+        }
+        first.freeze();
+        while (calls.lost.empty()) { // after its silence
+            co_await testing::sleep_for(20ms);
+        }
+        first.thaw();
+        co_await calls.wait_for_calls(100);
+        co_await end_calls(client, calls);
     });
 }
 
