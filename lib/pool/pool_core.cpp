@@ -107,7 +107,7 @@ error pool_core::failure_of(const std::exception_ptr& problem, bool was_cancelle
     }
 }
 
-admission_facts pool_core::facts_of_admission() {
+inline admission_facts pool_core::facts_of_admission() { // for each call
     const auto& state = parts_.state;
     admission_facts facts;
     facts.phase = state.phase;
