@@ -46,17 +46,32 @@ void hub_program::open_link(std::size_t to) {
     end_turn();
 }
 
-void hub_program::send(link_record& record, std::size_t frames) {
+void hub_program::send(link_record& record, std::size_t frames, std::size_t most_payload) {
     auto* const link = record.ends[side_].link;
     if (!records_.contains(link) || !is_running()) {
         return;
     }
     auto& chance = around_.world_.chance;
+    const bool is_idle = link->state().is_open() && link->state().output().size() == 0;
+    const auto first_frame = record.from[side_].back().sizes.size() + 1;
     for (std::size_t i = 0; i < frames; ++i) {
-        const auto size = chance.chance(0.03) ? chance.below(around_.most_frame_) : chance.below(200);
+        const auto size =
+            chance.chance(0.03) ? chance.below(around_.most_frame_) : chance.below(most_payload);
         hub_->send(*link, record.make_frame(side_, size));
     }
     end_turn();
+    if (is_idle && around_.is_calm_) {
+        expect_arrival(record, first_frame);
+    }
+}
+
+/// Has the arrival of a small frame checked.
+void hub_program::expect_arrival(const link_record& record, std::size_t frame) {
+    constexpr duration latest = 1ms; ///< beyond the latency of the bus
+    if (record.from[side_].back().sizes[frame - 1] < small_payload) {
+        around_.world_.after(around_.bus_.latency() + latest,
+                             [this, &record, frame] { around_.check_arrival(record, side_, frame); });
+    }
 }
 
 void hub_program::close(link_record& record) {

@@ -21,6 +21,9 @@ class hub_program final : public bus_user {
 public:
     hub_program(hub_world& around, std::size_t side, std::size_t number, const hub_options& options);
 
+    /// A frame with less fits into the least window.
+    static constexpr std::size_t small_payload = 200;
+
     std::size_t side() const noexcept { return side_; }
     std::size_t number() const noexcept { return number_; }
     bool is_alive() const noexcept { return is_alive_; }
@@ -32,7 +35,7 @@ public:
 
     /// Precondition: the program is a client.
     void open_link(std::size_t node);
-    void send(link_record& record, std::size_t frames);
+    void send(link_record& record, std::size_t frames, std::size_t most_payload);
     void close(link_record& record);
     void change_facts();
     const link_load& load() const noexcept { return load_; }
@@ -43,6 +46,7 @@ public:
     void on_connection(bool is_up) override;
 
 private:
+    void expect_arrival(const link_record& record, std::size_t frame);
     void end_turn();
     void end_turn_later();
     void apply(link_event& event);

@@ -44,7 +44,7 @@ bus_climate hub_world::draw_climate() {
         drawn.loss = chance.chance(0.5) ? 0 : chance.share() * 0.1;
         drawn.repetition = chance.chance(0.5) ? 0 : chance.share() * 0.1;
     } else {
-        drawn.max_pending = 3 * all_windows_ + 20'000; // shares become smaller only bit by bit
+        drawn.max_pending = 4 * all_windows_ + 20'000; // shares become smaller only bit by bit
     }
     drawn.max_payload = chance.pick<std::size_t>({bus::least_payload, 1 << 20});
     return drawn;
@@ -97,10 +97,13 @@ void hub_world::draw_traffic() {
             one.change_facts();
             for (std::size_t i = 0; i < links_.size(); ++i) {
                 if (world_.chance.chance(0.3)) {
-                    one.send(links_[i], world_.chance.among(1, 5));
+                    one.send(links_[i], world_.chance.among(1, 5), hub_program::small_payload);
                 }
             }
         });
+    }
+    if (chance.chance(0.5)) {
+        world_.at(world_.origin() + chance.between(0us, traffic_), [this] { burst(); });
     }
     for (std::size_t i = 0; i < 2; ++i) {
         world_.at(world_.origin() + chance.between(0us, traffic_), [this] {
@@ -108,6 +111,15 @@ void hub_world::draw_traffic() {
                 some_program().close(links_[world_.chance.below(links_.size())]);
             }
         });
+    }
+}
+
+/// All programs send at once, on each link more than its share of the windows.
+void hub_world::burst() {
+    for (const auto& each : programs_) {
+        for (auto& link : links_) {
+            each->send(link, 20, 2000);
+        }
     }
 }
 
@@ -173,10 +185,21 @@ void hub_world::check_outcome(const hub_program& teller, const link_record& reco
     }
 }
 
-/// The peer has learnt of the end, unless something came in between.
+/// The peer has learnt of the end, unless something came in between, or a repeated request has made another
+/// end.
 void hub_world::check_peer_of(link_record& record, std::size_t ended_side) {
-    if (record.ends[1 - ended_side].link != nullptr && !is_disturbed(record)) {
+    const bool has_one_end =
+        record.ends[1 - ended_side].link != nullptr && record.ends[ended_side].link == nullptr;
+    if (has_one_end && !is_disturbed(record)) {
         world_.violated("link " + std::to_string(record.number) + " goes on at one end");
+    }
+}
+
+/// Without faults, a small frame of an idle link takes as long as the bus.
+void hub_world::check_arrival(const link_record& record, std::size_t sender, std::size_t frame) {
+    const bool has_both_ends = record.ends[client].link != nullptr && record.ends[node].link != nullptr;
+    if (has_both_ends && !record.is_reopened && record.from[sender].back().arrived < frame) {
+        world_.violated("link " + std::to_string(record.number) + " is idle, but sends a frame late");
     }
 }
 

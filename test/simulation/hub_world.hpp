@@ -36,12 +36,14 @@ private:
     bus_climate draw_climate();
     hub_options draw_options();
     void draw_traffic();
+    void burst();
     void draw_faults();
     void fault();
     hub_program& some_program() { return *programs_[world_.chance.below(programs_.size())]; }
     bool is_disturbed(const link_record& record) const;
     void check_peer_of(link_record& record, std::size_t ended_side);
     void check_outcome(const hub_program& teller, const link_record& record, const link_end& end);
+    void check_arrival(const link_record& record, std::size_t sender, std::size_t frame);
     void check_rest();
     void check_end();
 

@@ -71,15 +71,26 @@ void sim_bus::route(connection& from, const connection::message& one) {
             continue;
         }
         has_receiver = true;
-        const bool is_lost = each->is_cut_ || world_.chance.chance(climate_.loss);
-        const std::size_t copies = is_lost ? 0 : world_.chance.chance(climate_.repetition) ? 2 : 1;
-        for (std::size_t i = 0; i < copies && each->is_up_; ++i) {
-            each->put(one);
+        if (each->is_cut_ || world_.chance.chance(climate_.loss)) {
+            continue;
+        }
+        each->put(one);
+        if (world_.chance.chance(climate_.repetition)) {
+            repeat(*each, one);
         }
     }
     if (!has_receiver && !one.reply.empty()) {
         from.put({one.reply, {}, {}, true});
     }
+}
+
+void sim_bus::repeat(connection& receiver, const connection::message& one) {
+    const duration delay = world_.chance.chance(0.5) ? duration() : world_.chance.between(0us, 2s);
+    world_.after(delay, [&receiver, one] {
+        if (receiver.is_up_ && !receiver.is_cut_ && receiver.fits(one.subject)) {
+            receiver.put(one);
+        }
+    });
 }
 
 void sim_bus::set_up(connection& which, bool is_up) {

@@ -19,9 +19,9 @@ namespace skep::simulation {
 
 /// The faults of a bus, and its limits.
 struct bus_climate {
-    duration latency{}; ///< of a message, at most
-    double loss = 0;    ///< share of the messages that are lost
-    double repetition = 0;
+    duration latency{};    ///< of a message, at most
+    double loss = 0;       ///< share of the messages that are lost
+    double repetition = 0; ///< the same of those that come twice, the second time late perhaps
     std::size_t max_payload = 1 << 20;
     std::size_t max_pending = 64 << 20; ///< bytes that wait for one connection, before it is cut off
 };
@@ -83,12 +83,16 @@ public:
 
     void set_max_payload(std::size_t bytes) noexcept { climate_.max_payload = bytes; }
 
+    /// Returns the longest time that a message takes without a fault.
+    duration latency() const noexcept { return climate_.latency; }
+
     /// Returns the number of connections that were cut off, as too much waited for them.
     std::size_t slow_consumers() const noexcept { return slow_consumers_; }
 
 private:
     void set_up(connection& which, bool is_up);
     void route(connection& from, const connection::message& one);
+    void repeat(connection& receiver, const connection::message& one);
 
     world& world_;
     bus_climate climate_;
