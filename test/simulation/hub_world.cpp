@@ -151,6 +151,9 @@ void hub_world::fault() {
         if (hit.side() == node) {
             hit.kill();
             programs_.push_back(std::make_unique<hub_program>(*this, node, hit.number(), draw_options()));
+            if (chance.chance(0.5)) {
+                bus_.repeat_first("node.");
+            }
         }
     }
 }

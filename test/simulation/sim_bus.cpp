@@ -65,6 +65,7 @@ sim_bus::connection& sim_bus::connect(bus_user& user) {
 }
 
 void sim_bus::route(connection& from, const connection::message& one) {
+    first_.try_emplace(one.subject, one);
     bool has_receiver = false;
     for (const auto& each : connections_) {
         if (!each->is_up_ || !each->fits(one.subject)) {
@@ -141,6 +142,16 @@ void sim_bus::restart(duration span) {
 
 void sim_bus::freeze(duration span) {
     frozen_until_ = std::max(frozen_until_, world_.now() + span);
+}
+
+void sim_bus::repeat_first(std::string_view begin) {
+    for (const auto& [subject, one] : first_) {
+        for (const auto& each : connections_) {
+            if (subject.starts_with(begin) && each->is_up_ && !each->is_cut_ && each->fits(subject)) {
+                each->put(one);
+            }
+        }
+    }
 }
 
 void sim_bus::kill(connection& which) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -78,6 +79,9 @@ public:
     void restart(duration span);
     void freeze(duration span);
 
+    /// The first message of each subject that begins so comes once more: the requests for links.
+    void repeat_first(std::string_view begin);
+
     /// For ever: the program is gone.
     void kill(connection& which);
 
@@ -97,6 +101,7 @@ private:
     world& world_;
     bus_climate climate_;
     std::vector<std::unique_ptr<connection>> connections_;
+    std::map<std::string, connection::message> first_; ///< by subject
     time_point frozen_until_{};
     std::size_t slow_consumers_ = 0;
 };
