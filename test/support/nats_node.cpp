@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// skep_nats_node URL NAME FILE: a node, until SIGTERM. Appends the number of each call that it begins to FILE.
+// skep_nats_node URL NAME FILE: a node, until SIGTERM. Appends the number of each call that begins to FILE.
 
 #include "support/nats_node.hpp"
 
