@@ -49,9 +49,13 @@ void hub_driver::tell_events() {
 
 template <class Function>
 void hub_driver::guard(const Function& function) noexcept {
+    if (has_failed_) {
+        return;
+    }
     try {
         function();
     } catch (...) {
+        has_failed_ = true;
         user_.on_failure(std::current_exception());
     }
 }

@@ -66,6 +66,7 @@ private:
     void guard(const Function& function) noexcept;
 
     hub_user& user_;
+    bool has_failed_ = false;
     latch wake_;
     link_hub::events events_;
     std::unique_ptr<bus> bus_;

@@ -89,7 +89,8 @@ asio::awaitable<void> node_agent::drain() {
         each.second->tell_load();
     }
     const auto limit = context_.now() + setup_.drain_timeout;
-    while (!links_.empty() && context_.now() < limit) { // each client ends its link when it has its answers
+    while (!links_.empty() && !has_failed_ &&
+           context_.now() < limit) { // each client ends its link when it has its answers
         const auto next_look = context_.now() + between_looks_at_links;
         co_await pause_until(context_.executor, next_look);
     }
@@ -189,14 +190,14 @@ void node_agent::handle(const link_ended& event) {
     end(event.link->subject(), event.end.detail);
 }
 
-void node_agent::end(const std::string& subject, std::string reason) {
+void node_agent::end(const std::string& subject, std::string_view reason) {
     const auto found = links_.find(subject);
     if (found == links_.end()) {
         return;
     }
     auto ended_link = std::move(found->second);
     links_.erase(found);
-    ended_link->end(std::move(reason));
+    ended_link->end(reason);
     tasks_.spawn(shared_from_this(), bury(std::move(ended_link)));
 }
 
@@ -221,7 +222,12 @@ void node_agent::on_connection(bool is_up) {
     }
 }
 
+/// The clients learn at once that the node is gone. stop() does the rest.
 void node_agent::on_failure(const std::exception_ptr&) noexcept {
+    has_failed_ = true;
+    for (const auto& each : links_) {
+        each.second->end("the node has failed");
+    }
     tasks_.cancel();
 }
 

@@ -71,7 +71,7 @@ private:
 
     void answer(const link_request& request);
     void check(const link_request& request) const;
-    void end(const std::string& subject, std::string reason);
+    void end(const std::string& subject, std::string_view reason);
     void limit_memory();
     node_beacon look();
     void announce(std::string_view subject);
@@ -84,6 +84,7 @@ private:
     hub_driver driver_;
     std::map<std::string, std::shared_ptr<served_link>> links_; ///< by subject
     bool is_draining_ = false;
+    bool has_failed_ = false;
 };
 
 } // namespace skep

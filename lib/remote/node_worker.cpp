@@ -102,8 +102,8 @@ void node_worker::handle(const link_readable& event) {
     changed_.notify_all();
 }
 
-void node_worker::record_end(const link_end& end) {
-    last_words_ = end.detail;
+void node_worker::record_end(link_end end) noexcept {
+    last_words_ = std::move(end.detail);
     is_orderly_ = end.cause == link_end_cause::peer_closed;
     has_ended_ = true;
     node_->give_back(clock::now());
@@ -117,11 +117,16 @@ asio::awaitable<bool> node_worker::accepted() {
     co_return is_accepted_ && !has_ended_;
 }
 
-void node_worker::close(std::string reason) {
-    if (!has_ended_) {
-        driver_->use().close(*link_, reason);
-        record_end({link_end_cause::closed, std::move(reason)});
+void node_worker::close(std::string_view reason) noexcept {
+    if (has_ended_) {
+        return;
     }
+    link_end end{link_end_cause::closed, {}};
+    try {
+        end.detail = reason;
+        driver_->use().close(*link_, std::string(reason));
+    } catch (const std::bad_alloc&) {} // the rest needs no memory
+    record_end(std::move(end));
 }
 
 asio::awaitable<void> node_worker::ended() {

@@ -45,8 +45,8 @@ public:
     /// Waits until the node has accepted the link, or the link has ended. Returns true if accepted.
     asio::awaitable<bool> accepted();
 
-    /// Ends the link.
-    void close(std::string reason);
+    /// Ends the link. Without memory, the node notices by the silence.
+    void close(std::string_view reason) noexcept;
 
     bool has_ended() const noexcept { return has_ended_; }
     asio::awaitable<void> ended();
@@ -68,7 +68,7 @@ public:
     worker_link make_link();
 
 private:
-    void record_end(const link_end& end);
+    void record_end(link_end end) noexcept;
 
     std::shared_ptr<hub_driver> driver_;
     remote_link* link_; ///< null once forgotten

@@ -150,16 +150,17 @@ asio::awaitable<void> served_link::end_when_idle() {
     on_end_();
 }
 
-void served_link::end(std::string reason) {
-    if (link_ == nullptr) {
+void served_link::end(std::string_view reason) noexcept {
+    auto* const ended_link = std::exchange(link_, nullptr);
+    if (ended_link == nullptr) {
         return;
     }
-    auto& ended_link = *std::exchange(link_, nullptr);
-    if (!ended_link.state().outcome()) {
-        driver_.use().flush();
-        driver_.use().close(ended_link, std::move(reason));
-    }
-    driver_.use().forget(ended_link);
+    try {
+        if (!ended_link->state().outcome()) {
+            driver_.use().close(*ended_link, std::string(reason));
+        }
+        driver_.use().forget(*ended_link);
+    } catch (const std::bad_alloc&) {} // the link ends by its own rules
     server_.interrupt();
 }
 

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <string>
+#include <string_view>
 
 namespace skep {
 
@@ -38,8 +38,9 @@ public:
     /// Bytes have arrived. Throws protocol_violation, or an exception of the client's making.
     void read();
 
-    /// Ends the link, unless it has ended, and cancels the calls.
-    void end(std::string reason);
+    /// Ends the link, unless it has ended, and cancels the calls. Without memory, the client notices by the
+    /// silence.
+    void end(std::string_view reason) noexcept;
 
     /// Tells the client the load of the pool now.
     void tell_load();

@@ -21,7 +21,7 @@ call_server::call_server(const strand& executor, frame_output& output, std::size
       health_check_(detail::async_handler([this](worker_call& call) { return check_health(call); })),
       any_command_(worker_functions.any_command),
       on_error_(std::move(on_error)),
-      services_(executor, output),
+      services_(executor, output, on_error_),
       calls_(executor, on_error_),
       places_(capacity),
       idle_(executor) {

@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 
 #include <chrono>
+#include <utility>
 
 namespace skep {
 
@@ -18,8 +19,8 @@ constexpr std::size_t chunks_enough = 16u << 10; // bytes worth a write at once
 
 } // namespace
 
-outbox::outbox(const strand& executor, frame_output& output)
-    : executor_(executor), output_(output), pause_(executor) {}
+outbox::outbox(const strand& executor, frame_output& output, error_handler on_error)
+    : executor_(executor), output_(output), on_error_(std::move(on_error)), pause_(executor) {}
 
 void outbox::attach(const std::vector<blob>& attachments) {
     for (const auto& bytes : attachments) {
@@ -45,9 +46,17 @@ void outbox::send_soon() {
         asio::post(executor_, [this, life = std::weak_ptr(life_)] {
             if (!life.expired()) {
                 is_posted_ = false;
-                send();
+                send_posted();
             }
         });
+    }
+}
+
+void outbox::send_posted() noexcept {
+    try {
+        send();
+    } catch (...) {
+        on_error_(std::current_exception());
     }
 }
 
@@ -60,7 +69,7 @@ void outbox::send_shortly() {
         pause_.async_wait([this, life = std::weak_ptr(life_)](boost::system::error_code) {
             if (!life.expired()) {
                 is_timed_ = false;
-                send();
+                send_posted();
             }
         });
     }

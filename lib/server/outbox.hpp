@@ -8,6 +8,8 @@
 #include "wire/send_buffer.hpp"
 #include <skep/blob.hpp>
 
+#include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,7 +20,10 @@ namespace skep {
 /// copied. A write blocks until the host takes the data, which bounds memory. Used on the strand.
 class outbox {
 public:
-    outbox(const strand& executor, frame_output& output);
+    using error_handler = std::function<void(const std::exception_ptr&)>;
+
+    /// `on_error` gets a lack of memory while the data is sent later.
+    outbox(const strand& executor, frame_output& output, error_handler on_error);
 
     /// Returns the text to append frames to. After each frame, the caller calls attach() for its attachments,
     /// if any, and a send function.
@@ -39,8 +44,11 @@ public:
     bool try_send();
 
 private:
+    void send_posted() noexcept;
+
     strand executor_;
     frame_output& output_;
+    error_handler on_error_;
     send_buffer unsent_;
     timer pause_;
     time_point sent_{};

@@ -23,13 +23,14 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace skep {
 
 /// The parts shared by the calls of a worker.
 struct call_services {
-    call_services(const strand& call_strand, frame_output& output)
-        : executor(call_strand), out(call_strand, output), tools(call_strand) {}
+    call_services(const strand& call_strand, frame_output& output, outbox::error_handler on_error)
+        : executor(call_strand), out(call_strand, output, std::move(on_error)), tools(call_strand) {}
 
     strand executor;
     outbox out;
