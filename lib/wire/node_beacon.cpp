@@ -110,7 +110,7 @@ std::optional<node_beacon> decode_beacon(std::string_view message) {
         return std::nullopt;
     } catch (const boost::system::system_error&) { // a member of another type, or none
         return std::nullopt;
-    } catch (const std::out_of_range&) { // likewise, thrown by at() of older Boost
+    } catch (const std::logic_error&) { // likewise, thrown by older Boost
         return std::nullopt;
     }
     const bool is_whole = has_version && is_node_name(beacon.node) && !beacon.epoch.empty() &&
