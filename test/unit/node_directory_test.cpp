@@ -1,0 +1,145 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "remote/node_directory.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <string>
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(node_directory_test)
+
+namespace {
+
+/// A directory whose time the test moves.
+struct directory_bench {
+    static node_beacon beacon_of(const std::string& name, std::uint32_t places = 1) {
+        node_beacon beacon;
+        beacon.node = name;
+        beacon.epoch = "e";
+        beacon.interval = 1s;
+        beacon.pools.emplace("default", node_beacon::pool_load{places, 0, 0, places > 0});
+        return beacon;
+    }
+
+    std::shared_ptr<known_node> hear(const node_beacon& beacon) { return nodes.hear(beacon, now); }
+    std::shared_ptr<known_node> take() { return nodes.take(now); }
+    std::size_t usable() const { return nodes.usable(now); }
+
+    node_directory nodes{"default"};
+    time_point now{1h};
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_node_is_taken_once) {
+    directory_bench of;
+    BOOST_TEST(!of.take());
+    BOOST_TEST(of.usable() == 0u);
+    const auto heard = of.hear(of.beacon_of("n"));
+    BOOST_REQUIRE(heard);
+    BOOST_TEST(heard->name == "n");
+    BOOST_TEST(heard->epoch == "e");
+    BOOST_TEST(heard->load.places == 1u);
+    BOOST_TEST(of.usable() == 1u);
+    BOOST_TEST(of.take() == heard);
+    BOOST_TEST(!of.take());
+    BOOST_TEST(of.usable() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(nodes_with_other_pools_are_not_entered) {
+    directory_bench of;
+    auto beacon = of.beacon_of("n");
+    beacon.pools.clear();
+    BOOST_TEST(!of.hear(beacon));
+    beacon.pools.emplace("other", node_beacon::pool_load{1, 0, 0, true});
+    BOOST_TEST(!of.hear(beacon));
+    BOOST_TEST(of.usable() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_beacon_replaces_the_facts_of_the_one_before) {
+    directory_bench of;
+    const auto node = of.hear(of.beacon_of("n", 4));
+    auto beacon = of.beacon_of("n", 2);
+    beacon.epoch = "f";
+    beacon.is_draining = true;
+    BOOST_TEST(of.hear(beacon) == node);
+    BOOST_TEST(node->epoch == "f");
+    BOOST_TEST(node->load.places == 2u);
+    BOOST_TEST(node->is_draining);
+}
+
+BOOST_AUTO_TEST_CASE(draining_nodes_and_nodes_without_workers_are_not_taken) {
+    directory_bench of;
+    auto draining = of.beacon_of("draining");
+    draining.is_draining = true;
+    of.hear(draining);
+    of.hear(of.beacon_of("empty", 0));
+    BOOST_TEST(!of.take());
+    BOOST_TEST(of.usable() == 0u);
+    draining.is_draining = false;
+    of.hear(draining);
+    BOOST_TEST(of.take() != nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_was_silent_for_three_beacons_is_not_taken) {
+    directory_bench of;
+    of.hear(of.beacon_of("n"));
+    of.now += 3s - 1ns;
+    BOOST_TEST(of.usable() == 1u);
+    of.now += 1ns;
+    BOOST_TEST(of.usable() == 0u);
+    BOOST_TEST(!of.take());
+    of.hear(of.beacon_of("n"));
+    BOOST_TEST(of.take() != nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_whose_link_has_ended_must_be_heard_again) {
+    directory_bench of;
+    of.hear(of.beacon_of("n"));
+    const auto node = of.take();
+    node->give_back(of.now);
+    BOOST_TEST(of.usable() == 0u);
+    BOOST_TEST(!of.take());
+    of.hear(of.beacon_of("n"));
+    of.now += 100ms - 1ns;
+    BOOST_TEST(!of.take());
+    of.now += 1ns;
+    BOOST_TEST(of.take() == node);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_was_silent_for_long_is_removed_unless_it_is_taken) {
+    directory_bench of;
+    const auto taken = of.hear(of.beacon_of("a"));
+    BOOST_TEST(of.take() == taken);
+    const auto forgotten = of.hear(of.beacon_of("b"));
+    of.now += 3s + 10min;
+    of.nodes.purge(of.now);
+    BOOST_TEST(of.hear(of.beacon_of("b")) == forgotten);
+    of.now += 3s + 10min + 1ns;
+    of.nodes.purge(of.now);
+    BOOST_TEST(of.hear(of.beacon_of("a")) == taken);
+    BOOST_TEST(of.hear(of.beacon_of("b")) != forgotten);
+}
+
+BOOST_AUTO_TEST_CASE(further_nodes_than_the_most_are_ignored) {
+    directory_bench of;
+    for (std::size_t i = 0; i < node_directory::most_nodes; ++i) {
+        BOOST_REQUIRE(of.hear(of.beacon_of("n" + std::to_string(i))));
+    }
+    BOOST_TEST(!of.hear(of.beacon_of("one-more")));
+    BOOST_TEST(of.usable() == node_directory::most_nodes);
+    BOOST_TEST(of.hear(of.beacon_of("n7")) != nullptr);
+    of.now += 11min;
+    of.nodes.purge(of.now);
+    BOOST_TEST(of.hear(of.beacon_of("one-more")) != nullptr);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
