@@ -3,6 +3,8 @@
 
 #include "core/failure_json.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -38,6 +40,11 @@ public:
         return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
     }
 
+    bool has_number(std::string_view key) const noexcept {
+        const auto* const found = members_.if_contains(key);
+        return found != nullptr && found->is_number();
+    }
+
     std::int64_t number(std::string_view key, std::int64_t most) const {
         boost::system::error_code problem;
         const auto* const found = members_.if_contains(key);
@@ -49,13 +56,16 @@ public:
 
     exit_status status(std::string_view key) const {
         const auto* const found = members_.if_contains(key);
-        if (found == nullptr || !found->is_object() || found->get_object().empty()) {
+        if (found == nullptr || !found->is_object()) {
             return {};
         }
         const fact_reader inner(found->get_object());
         const auto signal = static_cast<int>(inner.number("signal", 64));
-        return signal > 0 ? exit_status::signalled(signal)
-                          : exit_status::exited(static_cast<int>(inner.number("code", 255)));
+        if (signal > 0) {
+            return exit_status::signalled(signal);
+        }
+        return inner.has_number("code") ? exit_status::exited(static_cast<int>(inner.number("code", 255)))
+                                        : exit_status();
     }
 
 private:
@@ -65,17 +75,17 @@ private:
 } // namespace
 
 json::object failure_to_json(const error_info& info) {
-    json::object facts{{"detail", info.detail},
+    json::object facts{{"detail", to_utf8(info.detail)},
                        {"pid", info.pid},
                        {"status", status_to_json(info.status)},
                        {"exit_kind", to_string(info.exit_kind)},
-                       {"exit_evidence", info.exit_evidence},
-                       {"stacks", info.stacks},
-                       {"output_tail", info.output_tail},
+                       {"exit_evidence", to_utf8(info.exit_evidence)},
+                       {"stacks", to_utf8(info.stacks)},
+                       {"output_tail", to_utf8(info.output_tail)},
                        {"wait_ms", whole_milliseconds(info.wait_time)},
                        {"queue_depth", info.queue_depth},
                        {"running_calls", info.running_calls},
-                       {"oldest_command", info.oldest_command},
+                       {"oldest_command", to_utf8(info.oldest_command)},
                        {"oldest_run_ms", whole_milliseconds(info.oldest_run_time)}};
     if (info.worker) {
         facts["worker"] = to_string(*info.worker);
