@@ -6,18 +6,21 @@
 #include <skep/affinity.hpp>
 #include <skep/time.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace skep {
 
+inline constexpr std::size_t most_tools_for_node = 64;
+
 /// The facts of a call that a node needs, and a worker does not.
 struct node_call {
     std::optional<affinity_mode> affinity;
     std::optional<duration> queue_timeout;
     std::string batch_key;
-    std::vector<std::string> tools;  ///< names of the client's tools
+    std::vector<std::string> tools;  ///< names of the client's tools, at most most_tools_for_node
     std::vector<std::string> arrays; ///< names of the arguments that hold arrays
 };
 

@@ -108,6 +108,9 @@ std::shared_ptr<const node_call> to_node_call(const members& fields) {
     const auto& told = object_in(fields, "node");
     const auto made = std::make_shared<node_call>();
     made->tools = to_names(fields, told.if_contains("tools"));
+    if (made->tools.size() > most_tools_for_node) {
+        fields.refuse("node", "has more than 64 tools");
+    }
     made->arrays = to_names(fields, fields.find("arrays"));
     if (told.contains("affinity")) {
         const auto mode = number_in(fields, "node", told, "affinity");
@@ -118,9 +121,9 @@ std::shared_ptr<const node_call> to_node_call(const members& fields) {
     }
     if (told.contains("queue_timeout_ms")) {
         const auto count = number_in(fields, "node", told, "queue_timeout_ms");
-        made->queue_timeout = std::min<std::chrono::milliseconds>(
-            std::chrono::milliseconds(static_cast<std::int64_t>(count & 0xffff'ffff)),
-            std::chrono::hours(24));
+        constexpr std::chrono::milliseconds most = std::chrono::hours(24);
+        const auto longest = static_cast<std::uint64_t>(most.count());
+        made->queue_timeout = std::chrono::milliseconds(std::min(count, longest));
     }
     if (const auto* const key = told.if_contains("batch_key")) {
         made->batch_key = fields.to_text("batch_key", *key);

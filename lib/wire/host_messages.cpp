@@ -3,6 +3,7 @@
 
 #include "wire/host_messages.hpp"
 
+#include "core/node_call.hpp"
 #include "core/text.hpp"
 #include "core/trace_context.hpp"
 #include "core/with_detail.hpp"
@@ -24,8 +25,6 @@ using namespace std::string_view_literals; // which are appended without countin
 
 // Room for the frame's header and the start of a call: type, id, times and batch.
 constexpr std::size_t longest_preface = 144;
-
-constexpr std::size_t most_tools_for_node = 64;
 
 constexpr std::size_t payload_alignment = 16;
 

@@ -12,10 +12,12 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 using namespace skep;
 using namespace std::chrono_literals;
@@ -76,6 +78,76 @@ BOOST_AUTO_TEST_CASE(a_call_with_everything) {
     BOOST_TEST(call.stream->chunks == 64);
     BOOST_TEST(call.stream->bytes == 1000);
     BOOST_TEST((call.batch == batch_place{7, 12}));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_to_a_node) {
+    const auto asked = request("add")
+                           .arg("x", make_ndarray(std::vector<int>{1, 2}))
+                           .session("ada")
+                           .affinity(affinity_mode::strict_queue)
+                           .queue_timeout(1500ms)
+                           .batch_key("b");
+    const std::vector<std::string> tools{"store", "load"};
+    send_buffer buffer;
+    append_call(buffer, 7, encode_call(asked, {}), asked, {1500ms, 20ms, {}, &tools});
+    const auto call = sent<call_message>(test::sent_bytes(buffer));
+    BOOST_REQUIRE(call.for_node);
+    BOOST_TEST((call.for_node->affinity == affinity_mode::strict_queue));
+    BOOST_TEST((call.for_node->queue_timeout == 1500ms));
+    BOOST_TEST(call.for_node->batch_key == "b");
+    BOOST_TEST((call.for_node->tools == tools));
+    BOOST_TEST((call.for_node->arrays == std::vector<std::string>{"x"}));
+}
+
+/// The facts for a node in a call with these members.
+std::shared_ptr<const node_call> facts_in(const std::string& node, const std::string& more = {}) {
+    return decode_as<call_message>(R"({"type":"call","id":1,"command":"x","args":{},"node":)" + node + more +
+                                   "}")
+        .for_node;
+}
+
+BOOST_AUTO_TEST_CASE(facts_for_a_node_may_be_missing) {
+    BOOST_TEST(!decode_as<call_message>(R"({"type":"call","id":1,"command":"x","args":{}})").for_node);
+    const auto facts = facts_in(R"({"new":1})");
+    BOOST_REQUIRE(facts);
+    BOOST_TEST(!facts->affinity.has_value());
+    BOOST_TEST(!facts->queue_timeout.has_value());
+    BOOST_TEST(facts->batch_key.empty());
+    BOOST_TEST(facts->tools.empty());
+    BOOST_TEST(facts->arrays.empty());
+    BOOST_TEST(facts_in("{}", R"(,"arrays":["a","b"])")->arrays.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(the_wait_at_a_node_has_a_limit) {
+    BOOST_TEST((facts_in(R"({"queue_timeout_ms":0})")->queue_timeout == 0s));
+    BOOST_TEST((facts_in(R"({"queue_timeout_ms":86399999})")->queue_timeout == 24h - 1ms));
+    for (const std::string long_time :
+         {"86400001", "4294967296", "9223372036854775808", "18446744073709551615"}) {
+        BOOST_TEST((facts_in(R"({"queue_timeout_ms":)" + long_time + "}")->queue_timeout == 24h), long_time);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_client_names_at_most_64_tools) {
+    const auto of_tools = [](int count) {
+        std::string names;
+        for (int i = 0; i < count; ++i) {
+            names += (i == 0 ? "\"t" : ",\"t") + std::to_string(i) + "\"";
+        }
+        return R"({"tools":[)" + names + "]}";
+    };
+    BOOST_TEST(facts_in(of_tools(64))->tools.size() == 64u);
+    BOOST_CHECK_THROW(facts_in(of_tools(65)), protocol_violation);
+}
+
+BOOST_DATA_TEST_CASE(facts_that_a_node_refuses,
+                     data::make<std::string>(
+                         {"1", "[]", "null", R"("x")", R"({"affinity":3})", R"({"affinity":-1})",
+                          R"({"affinity":1.5})", R"({"affinity":"1"})", R"({"affinity":null})",
+                          R"({"affinity":18446744073709551615})", R"({"queue_timeout_ms":-1})",
+                          R"({"queue_timeout_ms":"1"})", R"({"queue_timeout_ms":null})", R"({"batch_key":1})",
+                          R"({"batch_key":[]})", R"({"tools":[1]})", R"({"tools":["a",null]})"}),
+                     facts) {
+    BOOST_CHECK_THROW(facts_in(facts), protocol_violation);
 }
 
 BOOST_AUTO_TEST_CASE(a_bare_call) {

@@ -20,6 +20,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 using namespace skep;
 using skep::test::contains;
@@ -390,6 +391,57 @@ BOOST_AUTO_TEST_CASE(a_pipelined_call_says_when) {
     const auto message = take_apart(out).message;
     BOOST_TEST(message.at("deadline_ms").as_int64() == 2000);
     BOOST_TEST(message.at("sent_ms").as_int64() == 1500);
+}
+
+/// The member `node` of a call to a node.
+json::value sent_node_facts(const request& call, const std::vector<std::string>& tools) {
+    send_buffer buffer;
+    call_dispatch facts;
+    facts.tools_for_node = &tools;
+    append_call(buffer, 1, encode_call(call, limit_options()), call, facts);
+    return take_apart(test::sent_bytes(buffer)).message.at("node");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_to_a_node_has_facts_for_the_node) {
+    auto call = request("f").session("s").affinity(affinity_mode::strict_fail_fast).batch_key("b\"");
+    call.queue_timeout(1500ms);
+    const json::object expected{
+        {"tools", {"store", "load\""}}, {"affinity", 2}, {"queue_timeout_ms", 1500}, {"batch_key", "b\""}};
+    BOOST_TEST((sent_node_facts(call, {"store", "load\""}) == expected));
+    BOOST_TEST((sent_node_facts(request("f"), {}) == json::object{{"tools", json::array()}}));
+    BOOST_TEST(!sent_call(call).message.contains("node"));
+}
+
+BOOST_AUTO_TEST_CASE(the_facts_for_a_node_come_before_the_rest_of_the_call) {
+    const std::vector<std::string> tools{"store"};
+    const request call("f");
+    send_buffer buffer;
+    append_call(buffer, 7, encode_call(call, limit_options()), call, {2s, 20ms, {}, &tools});
+    const auto text = test::sent_bytes(buffer);
+    const auto head = R"({"type":"call","id":7,"deadline_ms":2000,"sent_ms":20,"node":{"tools":["store"]})";
+    BOOST_TEST(contains(text, head));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_learns_of_64_tools) {
+    std::vector<std::string> tools;
+    for (int i = 0; i < 65; ++i) {
+        tools.push_back("tool-" + std::to_string(i));
+    }
+    const auto facts = sent_node_facts(request("f"), tools);
+    const auto& sent = facts.at("tools").as_array();
+    BOOST_TEST(sent.size() == 64u);
+    BOOST_TEST(sent.front() == "tool-0");
+    BOOST_TEST(sent.back() == "tool-63");
+}
+
+BOOST_AUTO_TEST_CASE(arrays_of_a_call_to_a_node_are_named_and_aligned) {
+    const std::vector<std::string> tools{"store"};
+    const auto call = request("f").arg("x", make_ndarray(std::vector<std::uint8_t>{'!'}));
+    send_buffer buffer;
+    append_call(buffer, 1, encode_call(call, limit_options()), call, {{}, {}, {}, &tools});
+    const auto bytes = test::sent_bytes(buffer);
+    BOOST_TEST(bytes.size() % 16 == 1u);
+    BOOST_TEST((take_apart(bytes).message.at("arrays") == json::value{"x"}));
 }
 
 BOOST_AUTO_TEST_CASE(names_of_callers_have_at_most_256_bytes) {
