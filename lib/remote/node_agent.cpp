@@ -32,6 +32,7 @@ node_agent::node_agent(pool_context context, node_setup setup, const bus_factory
       epoch_(context_.make_token()),
       who_subject_(who_subject(setup_.domain)),
       tasks_(context_.executor, [this](const std::exception_ptr& problem) { on_failure(problem); }),
+      burials_(context_.executor, [](const std::exception_ptr&) {}),
       driver_(context_.executor, connect, setup_.hub, *this) {}
 
 void node_agent::start() {
@@ -104,6 +105,7 @@ asio::awaitable<void> node_agent::stop() {
         links_.erase(links_.begin());
         co_await last->idle();
     }
+    co_await burials_.join();
     tasks_.cancel();
     co_await tasks_.join();
     co_await driver_.carrier().close();
@@ -151,10 +153,12 @@ void node_agent::answer(const link_request& request) {
     }
     auto* const accepted = driver_.use().accept(request, "{}", offered->second.told(), driver_.events());
     if (accepted != nullptr) {
-        const auto made = std::make_shared<served_link>(context_.executor, driver_, *accepted,
-                                                        offered->second, setup_.limits);
-        links_.emplace(accepted->subject(), made);
-        made->start([this, subject = accepted->subject()] { end(subject, "drained"); });
+        const auto& subject = accepted->subject();
+        const auto made = std::make_shared<served_link>(
+            context_.executor, driver_, *accepted, offered->second, setup_.limits,
+            [this, subject](std::string_view reason) { end(subject, reason); });
+        links_.emplace(subject, made);
+        made->start();
     }
 }
 
@@ -198,7 +202,7 @@ void node_agent::end(const std::string& subject, std::string_view reason) {
     auto ended_link = std::move(found->second);
     links_.erase(found);
     ended_link->end(reason);
-    tasks_.spawn(shared_from_this(), bury(std::move(ended_link)));
+    burials_.spawn(shared_from_this(), bury(std::move(ended_link)));
 }
 
 /// Keeps a link until its calls have ended.

@@ -81,6 +81,7 @@ private:
     std::string epoch_;
     std::string who_subject_;
     task_group tasks_;
+    task_group burials_;
     hub_driver driver_;
     std::map<std::string, std::shared_ptr<served_link>> links_; ///< by subject
     bool is_draining_ = false;

@@ -46,14 +46,15 @@ private:
 } // namespace
 
 served_link::served_link(const strand& executor, hub_driver& driver, remote_link& accepted_link,
-                         served_pool& pool, const limit_options& limits)
+                         served_pool& pool, const limit_options& limits, end_handler on_end)
     : executor_(executor),
       driver_(driver),
       link_(&accepted_link),
       pool_(pool),
+      on_end_(std::move(on_end)),
       commands_(passing_on()),
       server_(executor, *this, client_rules::most_calls, 0, commands_,
-              [this](const std::exception_ptr&) { end("no memory"); }),
+              [this](const std::exception_ptr&) { ask_for_end("no memory"); }),
       tasks_(executor, [](const std::exception_ptr&) {}),
       frames_({limits.frame_bytes, limits.json_bytes}),
       messages_({limits.json_depth, limits.tree_bytes}) {}
@@ -75,8 +76,7 @@ asio::awaitable<boost::json::value> served_link::run(worker_call& call) {
     co_return value;
 }
 
-void served_link::start(std::function<void()> on_end) {
-    on_end_ = std::move(on_end);
+void served_link::start() {
     auto hello = server_.introduction();
     hello.sdk = "skep node";
     hello.slots = hello.capacity = pool_.most_calls();
@@ -121,7 +121,7 @@ bool served_link::write(std::span<const std::string_view> pieces) noexcept {
         }
         driver_.use().send(*link_, std::move(bytes));
     } catch (const std::bad_alloc&) {
-        end("no memory for an answer");
+        ask_for_end("no memory for an answer");
     }
     return true;
 }
@@ -146,8 +146,18 @@ asio::awaitable<void> served_link::end_when_idle() {
         const auto next_look = clock::now() + between_looks_at_rest;
         co_await pause_until(executor_, next_look);
     }
-    end("drained");
-    on_end_();
+    ask_for_end("drained");
+}
+
+void served_link::ask_for_end(std::string_view reason) noexcept {
+    if (link_ == nullptr) {
+        return;
+    }
+    try {
+        on_end_(reason);
+    } catch (const std::bad_alloc&) {
+        end(reason);
+    }
 }
 
 void served_link::end(std::string_view reason) noexcept {

@@ -23,17 +23,21 @@ namespace skep {
 /// the strand.
 class served_link final : public std::enable_shared_from_this<served_link>, private frame_output {
 public:
-    /// `pool` must live until idle() has returned. `limits`: of the client's frames.
+    /// Ends the link by end().
+    using end_handler = std::function<void(std::string_view reason)>;
+
+    /// `pool` must live until idle() has returned. `limits`: of the client's frames. `on_end`: called when the
+    /// link is to end for a reason of its own.
     served_link(const strand& executor, hub_driver& driver, remote_link& accepted_link, served_pool& pool,
-                const limit_options& limits);
+                const limit_options& limits, end_handler on_end);
 
     /// Returns the number of bytes that the client's input and the unsent answers take.
     std::size_t memory() const noexcept {
         return frames_.unread().size() + (link_ == nullptr ? 0 : link_->state().output().size());
     }
 
-    /// Greets the client. `on_end` is called if the link ends at the client's wish.
-    void start(std::function<void()> on_end);
+    /// Greets the client.
+    void start();
 
     /// Bytes have arrived. Throws protocol_violation, or an exception of the client's making.
     void read();
@@ -73,15 +77,16 @@ private:
 
     void drain();
     asio::awaitable<void> end_when_idle();
+    void ask_for_end(std::string_view reason) noexcept;
 
     strand executor_;
     hub_driver& driver_;
     remote_link* link_; ///< null once ended
     served_pool& pool_;
+    end_handler on_end_;
     work commands_;
     call_server server_;
     task_group tasks_;
-    std::function<void()> on_end_;
     client_rules rules_;
     frame_decoder frames_;
     host_message_decoder messages_;
