@@ -119,19 +119,11 @@ void node_agent::handle(const link_request& request) {
     try {
         answer(request);
     } catch (const protocol_violation& violation) {
-        if (request.reply.starts_with(setup_.inbox)) {
-            driver_.use().refuse(request, violation.what());
-        }
+        driver_.use().refuse(request, violation.what());
     }
 }
 
-/// The client chooses the subject for the answers: it must not be another program's.
-void node_agent::check(const link_request& request) const {
-    const bool is_inbox =
-        request.reply.starts_with(setup_.inbox) && request.reply.find_first_of("*> \t") == std::string::npos;
-    if (!is_inbox) {
-        throw protocol_violation("the answers to a request for a link go to '" + setup_.inbox + "...'");
-    }
+void node_agent::check_room() const {
     if (is_draining_) {
         throw protocol_violation("the node drains");
     }
@@ -142,7 +134,7 @@ void node_agent::check(const link_request& request) const {
 }
 
 void node_agent::answer(const link_request& request) {
-    check(request);
+    check_room();
     const auto wish = read_link_wish(request.body());
     const auto offered = setup_.pools.find(wish.pool);
     if (offered == setup_.pools.end()) {
@@ -210,7 +202,15 @@ asio::awaitable<void> node_agent::bury(std::shared_ptr<served_link> ended_link) 
     co_await ended_link->idle();
 }
 
+/// The sender chooses the subject for the answers: it must not be another program's.
+bool node_agent::is_inbox(std::string_view subject) const noexcept {
+    return subject.starts_with(setup_.inbox) && subject.find_first_of("*> \t") == std::string_view::npos;
+}
+
 bool node_agent::on_message(const bus_message& message) {
+    if (!message.reply.empty() && !is_inbox(message.reply)) {
+        return true;
+    }
     if (message.subject != who_subject_) {
         return false;
     }

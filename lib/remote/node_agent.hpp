@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace skep {
 
@@ -70,7 +71,8 @@ private:
     void handle(const link_ended& event);
 
     void answer(const link_request& request);
-    void check(const link_request& request) const;
+    void check_room() const;
+    bool is_inbox(std::string_view subject) const noexcept;
     void end(const std::string& subject, std::string_view reason);
     void limit_memory();
     node_beacon look();
