@@ -223,8 +223,10 @@ void served_call::append_report() {
 
 void served_call::grant(stream_credit more) {
     if (message_.stream) {
-        message_.stream->chunks += more.chunks;
-        message_.stream->bytes += more.bytes;
+        constexpr auto most = std::numeric_limits<std::int64_t>::max() / 2; // of both sums, and of `more`
+        auto& credit = *message_.stream;
+        credit.chunks = std::min(credit.chunks + more.chunks, most);
+        credit.bytes = std::min(credit.bytes + more.bytes, most);
         notify();
     }
 }
