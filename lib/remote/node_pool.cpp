@@ -18,6 +18,7 @@ namespace skep {
 namespace {
 
 constexpr std::size_t most_places = 65'536;                ///< at one node
+constexpr std::size_t most_ends = 1'000'000;               ///< of links, before the pool fails calls at once
 constexpr duration longest_start = std::chrono::hours(24); ///< then the slot waits anew
 
 /// Keeps one slot of the pool for each node, and one that waits for the next node.
@@ -99,6 +100,7 @@ pool_config config_of_nodes(pool_config config) {
     config.start.batch_delay = {};
     config.restart.initial_backoff = std::chrono::milliseconds(1);
     config.restart.max_backoff = std::chrono::seconds(1);
+    config.restart.limit = most_ends; // a node that was started again and again is as good as another
     config.validate();
     config.start.timeout = longest_start; // a node may come at any time
     config.min_ready = 0;
