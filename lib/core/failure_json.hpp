@@ -14,7 +14,7 @@
 namespace skep {
 
 /// Returns the facts of a failure for another program: all but the code and what the worker's code said.
-/// Replaces bytes that are not UTF-8, such as those of a worker's output.
+/// Replaces bytes that are not UTF-8: a worker's output may have some.
 boost::json::object failure_to_json(const error_info& info);
 
 /// Returns the facts in the output of failure_to_json(). Leaves out members of another type.

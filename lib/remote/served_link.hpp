@@ -26,8 +26,8 @@ public:
     /// Ends the link by end().
     using end_handler = std::function<void(std::string_view reason)>;
 
-    /// `pool` must live until idle() has returned. `limits`: of the client's frames. `on_end`: called when the
-    /// link is to end for a reason of its own.
+    /// `pool` must live until idle() has returned. `limits`: of the client's frames. `on_end`: called when
+    /// the link is to end for a reason of its own.
     served_link(const strand& executor, hub_driver& driver, remote_link& accepted_link, served_pool& pool,
                 const limit_options& limits, end_handler on_end);
 
