@@ -14,6 +14,7 @@
 namespace skep {
 
 inline constexpr std::size_t most_tools_for_node = 64;
+inline constexpr std::size_t longest_node_facts = 8192; ///< in JSON: tools of 64 bytes each, a key of 256
 
 /// The facts of a call that a node needs, and a worker does not.
 struct node_call {

@@ -30,7 +30,7 @@ struct node_setup {
     std::string inbox = "_INBOX."; ///< the beginning of all subjects of clients
     std::size_t most_links = 10'000;
     std::size_t memory = 512u << 20; ///< bytes for the input and the unsent answers of all links
-    limit_options limits;            ///< of the clients' frames
+    limit_options limits;            ///< of the clients' calls
     hub_options hub;
 };
 

@@ -5,6 +5,7 @@
 
 #include "async/pause.hpp"
 #include "core/failure_json.hpp"
+#include "core/node_call.hpp"
 #include "core/with_detail.hpp"
 #include "policy/remote_error.hpp"
 #include "remote/forwarded_call.hpp"
@@ -56,7 +57,7 @@ served_link::served_link(const strand& executor, hub_driver& driver, remote_link
       server_(executor, *this, client_rules::most_calls, 0, commands_,
               [this](const std::exception_ptr&) { ask_for_end("no memory"); }),
       tasks_(executor, [](const std::exception_ptr&) {}),
-      frames_({limits.frame_bytes, limits.json_bytes}),
+      frames_({limits.frame_bytes + longest_node_facts, limits.json_bytes + longest_node_facts}),
       messages_({limits.json_depth, limits.tree_bytes}) {}
 
 work served_link::passing_on() {

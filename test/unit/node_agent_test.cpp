@@ -324,7 +324,7 @@ BOOST_DATA_TEST_CASE(
                              std::string(8, '\0'),
                              std::string("\0\0\0\1\0\0\0\0", 8),
                              std::string("\0\0\0\4\0\0\0\1", 8),
-                             raw_half_frame((1u << 20) + 1, 8),
+                             raw_half_frame((1u << 20) + 8193, 8),
                              raw_frame(""),
                              raw_frame("[]"),
                              raw_frame("{}"),
@@ -452,6 +452,31 @@ BOOST_AUTO_TEST_CASE(a_client_asks_for_the_least_of_everything) {
     BOOST_TEST(!link.end.has_value());
     BOOST_REQUIRE(link.messages.size() >= 2u);
     BOOST_TEST(link.messages.back().at("type") == "error");
+}
+
+BOOST_AUTO_TEST_CASE(the_largest_call_of_a_client_with_the_same_limits_is_no_violation) {
+    attacked_node of;
+    auto config = quiet(1);
+    config.limits = of.setup.limits;
+    pool other = make_node_pool(make_local_context(of.context.get_executor()), config_of_nodes(config), {},
+                                of.bus.connect());
+    of.time.run(other.start());
+    for (int i = 0; i < 64; ++i) {
+        auto name = std::to_string(i);
+        name.insert(0, 64 - name.size(), 't');
+        other.register_tool(name, [](tool_call) -> asio::awaitable<tool_reply> { co_return tool_reply(); });
+    }
+    std::optional<reply> answer;
+    for (auto size = of.setup.limits.json_bytes; !answer && size > 0; --size) {
+        try {
+            const auto call = request("double").arg("n", 21).arg("text", std::string(size, 'x'));
+            answer = of.time.run(other.execute(call));
+        } catch (const error& failure) {
+            BOOST_REQUIRE_MESSAGE(failure.kind() == errc::frame_too_large, failure.what());
+        }
+    }
+    BOOST_TEST((answer && answer->as<int>() == 42));
+    of.time.run(other.shutdown());
 }
 
 // Memory and time
