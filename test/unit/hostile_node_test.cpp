@@ -96,9 +96,7 @@ struct beset_client {
     void join() {
         node_setup setup;
         setup.name = "good";
-        setup.pools.emplace("default", served_pool(workers.pool(), [] {
-                                return node_beacon::pool_load{1, 0, 0, true};
-                            }));
+        setup.pools.emplace("default", served_pool(workers.pool(), [] { return load_view{0, 0, 1, true}; }));
         agent = std::make_shared<node_agent>(make_local_context(context.get_executor()), std::move(setup),
                                              bus.connect());
         asio::post(agent->executor(), [agent = agent] { agent->start(); });

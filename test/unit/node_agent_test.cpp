@@ -70,9 +70,7 @@ struct attacked_node {
         workers.on("stream", [](worker_call& call) { return send_chunks(call); });
         time.run(workers.pool().start());
         setup.name = "node";
-        setup.pools.emplace("default", served_pool(workers.pool(), [] {
-                                return node_beacon::pool_load{1, 0, 0, true};
-                            }));
+        setup.pools.emplace("default", served_pool(workers.pool(), [] { return load_view{0, 0, 1, true}; }));
         start();
         client.emplace(make_node_pool(make_local_context(context.get_executor()), config_of_nodes(quiet(1)),
                                       {}, bus.connect()));
@@ -294,28 +292,25 @@ BOOST_AUTO_TEST_CASE(ids_that_do_not_grow_end_the_link) {
     check_closed(other, "call 7 after call 7");
 }
 
-BOOST_AUTO_TEST_CASE(too_many_calls_end_the_link_and_all_calls) {
-    attacked_node of;
-    auto& link = of.open_and_welcome();
-    for (int id = 1; id <= 3; ++id) { // one runs, two wait in the pool
-        of.send(link, call_text(id));
-    }
-    BOOST_TEST(!link.end.has_value());
-    of.send(link, call_text(4));
-    check_closed(link, "more than 3 calls at a time");
-    of.time.advance(100ms);
-    BOOST_TEST(of.running == 0);
-    BOOST_TEST(of.runs == 1);
-}
-
-BOOST_AUTO_TEST_CASE(a_client_cannot_make_calls_wait_beyond_the_limit) {
+BOOST_AUTO_TEST_CASE(calls_without_room_are_refused) {
     attacked_node of;
     auto& link = of.open();
-    of.send(link, R"({"type":"welcome","limits":{},"capacity":1})");
-    for (int id = 1; id <= 4; ++id) {
+    of.send(link, R"({"type":"welcome","limits":{},"capacity":1})"); // which the node does not heed
+    for (int id = 1; id <= 3; ++id) {                                // one runs, two wait in the pool
         of.send(link, call_text(id));
     }
-    check_closed(link, "more than 3 calls at a time");
+    const auto before = link.messages.size();
+    for (int id = 4; id <= 100; ++id) {
+        of.send(link, call_text(id));
+    }
+    BOOST_REQUIRE(link.messages.size() == before + 97);
+    BOOST_TEST(link.messages.back().at("error").at("type") == "skep.Failure");
+    BOOST_TEST(link.messages.back().at("error").at("code") == "pool_saturated");
+    BOOST_TEST(of.runs == 1);
+    of.send(link, call_text(1));
+    check_closed(link, "call 1 after call 100");
+    of.time.advance(100ms);
+    BOOST_TEST(of.running == 0);
 }
 
 BOOST_DATA_TEST_CASE(
