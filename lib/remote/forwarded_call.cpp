@@ -141,20 +141,24 @@ json::value take_answer(worker_call& call, reply answer) {
 
 boost::asio::awaitable<json::value> forward_stream(call_interface& calls, worker_call& call,
                                                    link_context link) {
-    auto chunks = co_await calls.stream(request_for(call, link));
+    auto opening = calls.stream(request_for(call, link));
+    auto chunks = co_await std::move(opening);
     for (;;) {
-        auto next = co_await chunks.next();
+        auto reading = chunks.next();
+        auto next = co_await std::move(reading);
         if (!next) {
             break;
         }
-        co_await call.send(std::move(next->value), std::move(next->attachments));
+        auto sending = call.send(std::move(next->value), std::move(next->attachments));
+        co_await std::move(sending);
     }
     co_return take_answer(call, chunks.result());
 }
 
 boost::asio::awaitable<json::value> forward_unary(call_interface& calls, worker_call& call,
                                                   link_context link) {
-    auto answer = co_await calls.execute(request_for(call, link));
+    auto running = calls.execute(request_for(call, link));
+    auto answer = co_await std::move(running);
     co_return take_answer(call, std::move(answer));
 }
 

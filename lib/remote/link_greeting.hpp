@@ -8,7 +8,10 @@
 
 namespace skep {
 
-/// What a client asks a node for when it opens a link.
+/// The reason of a node that ends a link at the client's wish.
+inline constexpr std::string_view reason_of_drained_link = "drained";
+
+/// The request of a client for a link.
 struct link_wish {
     std::string pool;
     std::string client; ///< the name of the client's program

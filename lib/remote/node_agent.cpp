@@ -17,12 +17,12 @@ namespace skep {
 namespace {
 
 constexpr double beacon_jitter = 0.2;
+constexpr duration between_looks_at_links = std::chrono::milliseconds(10);
+
 std::uint32_t narrow(std::size_t number) noexcept {
     constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
     return static_cast<std::uint32_t>(std::min(number, most));
 }
-
-constexpr duration between_looks_at_links = std::chrono::milliseconds(10);
 
 } // namespace
 
@@ -84,14 +84,14 @@ void node_agent::begin_to_drain() {
     announce(load_subject(setup_.domain));
 }
 
+/// Each client ends its link when it has its answers.
 asio::awaitable<void> node_agent::drain() {
     begin_to_drain();
     for (const auto& each : links_) {
         each.second->tell_load();
     }
     const auto limit = context_.now() + setup_.drain_timeout;
-    while (!links_.empty() && !has_failed_ &&
-           context_.now() < limit) { // each client ends its link when it has its answers
+    while (!links_.empty() && !has_failed_ && context_.now() < limit) {
         const auto next_look = context_.now() + between_looks_at_links;
         co_await pause_until(context_.executor, next_look);
     }

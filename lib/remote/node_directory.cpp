@@ -48,6 +48,11 @@ std::shared_ptr<known_node> node_directory::hear(const node_beacon& beacon, time
     return found->second;
 }
 
+std::shared_ptr<known_node> node_directory::find(std::string_view name) const {
+    const auto found = nodes_.find(name);
+    return found == nodes_.end() ? nullptr : found->second;
+}
+
 std::shared_ptr<known_node> node_directory::take(time_point now) {
     const auto found = std::find_if(nodes_.begin(), nodes_.end(),
                                     [&](const auto& each) { return can_be_taken(*each.second, now); });

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace skep {
 
@@ -23,6 +24,7 @@ struct known_node {
     node_beacon::pool_load load;
     bool is_draining = false;
     bool is_taken = false;    ///< has a worker of the client's pool
+    std::string link{};       ///< the subject of its last link
     time_point fresh_until{}; ///< unless it is heard again
     time_point usable_at{};   ///< not before: a link to the node has ended
 };
@@ -37,6 +39,9 @@ public:
 
     /// Enters what a node tells. Returns the node, or null if the node does not have the pool.
     std::shared_ptr<known_node> hear(const node_beacon& beacon, time_point now);
+
+    /// Returns null for an unknown node.
+    std::shared_ptr<known_node> find(std::string_view name) const;
 
     /// Takes a node for a worker. Returns null if there is none.
     std::shared_ptr<known_node> take(time_point now);

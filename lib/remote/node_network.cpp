@@ -109,6 +109,7 @@ std::shared_ptr<node_worker> node_network::open(std::shared_ptr<known_node> node
     const auto link_name = context_.make_token();
     auto& link = driver_.use().open(inbox_ + link_name, link_subject(demand_.domain, node->name, link_name),
                                     encode_link_wish({demand_.pool, demand_.client}));
+    node->link = link.subject();
     const std::shared_ptr<hub_driver> driver(shared_from_this(), &driver_);
     auto made = std::make_shared<node_worker>(context_.executor, driver, link, id, std::move(node));
     workers_.emplace(link.subject(), made);
@@ -161,7 +162,7 @@ bool node_network::on_message(const bus_message& message) {
 }
 
 void node_network::hear(const node_beacon& beacon) {
-    end_links_to_older(beacon);
+    end_link_to_older(beacon);
     const auto node = nodes_.hear(beacon, context_.now());
     if (node == nullptr) {
         return;
@@ -170,13 +171,13 @@ void node_network::hear(const node_beacon& beacon) {
     changed_.notify_all();
 }
 
-/// The program that had the links is gone.
-void node_network::end_links_to_older(const node_beacon& beacon) {
-    for (const auto& [subject, weak] : workers_) {
-        const auto worker = weak.lock();
-        if (worker && worker->node() == beacon.node && worker->epoch() != beacon.epoch) {
-            worker->close("node " + beacon.node + " was started again");
-        }
+/// The program that had the link is gone.
+void node_network::end_link_to_older(const node_beacon& beacon) {
+    const auto known = nodes_.find(beacon.node);
+    const auto found = known ? workers_.find(known->link) : workers_.end();
+    const auto worker = found == workers_.end() ? nullptr : found->second.lock();
+    if (worker && worker->epoch() != beacon.epoch) {
+        worker->close("node " + beacon.node + " was started again");
     }
 }
 

@@ -87,7 +87,7 @@ private:
 
     void hear(const node_beacon& beacon);
     void ask_who();
-    void end_links_to_older(const node_beacon& beacon);
+    void end_link_to_older(const node_beacon& beacon);
     std::shared_ptr<node_worker> find(const remote_link& link) const noexcept;
 
     const pool_context& context_;

@@ -3,6 +3,8 @@
 
 #include "remote/node_worker.hpp"
 
+#include "remote/link_greeting.hpp"
+
 #include <algorithm>
 #include <new>
 #include <span>
@@ -104,7 +106,7 @@ void node_worker::handle(const link_readable& event) {
 
 void node_worker::record_end(link_end end) noexcept {
     last_words_ = std::move(end.detail);
-    is_orderly_ = end.cause == link_end_cause::peer_closed;
+    is_orderly_ = end.cause == link_end_cause::peer_closed && last_words_ == reason_of_drained_link;
     has_ended_ = true;
     node_->give_back(clock::now());
     changed_.notify_all();

@@ -9,6 +9,7 @@
 #include "core/with_detail.hpp"
 #include "policy/remote_error.hpp"
 #include "remote/forwarded_call.hpp"
+#include "remote/link_greeting.hpp"
 #include "server/call_failure.hpp"
 #include "wire/protocol_violation.hpp"
 
@@ -147,7 +148,7 @@ asio::awaitable<void> served_link::end_when_idle() {
         const auto next_look = clock::now() + between_looks_at_rest;
         co_await pause_until(executor_, next_look);
     }
-    ask_for_end("drained");
+    ask_for_end(reason_of_drained_link);
 }
 
 void served_link::ask_for_end(std::string_view reason) noexcept {

@@ -28,7 +28,7 @@ struct trial {
 
     asio::io_context context{1};
     shared_output output{unique_fd()};
-    call_services services{strand(context.get_executor()), output};
+    call_services services{strand(context.get_executor()), output, {}};
     call_places places;
 };
 

@@ -40,7 +40,8 @@ struct outbox_bench : manual_context {
     outbox& out() { return *box; }
 
     written_text output;
-    std::unique_ptr<outbox> box = std::make_unique<outbox>(strand(context.get_executor()), output);
+    std::unique_ptr<outbox> box =
+        std::make_unique<outbox>(strand(context.get_executor()), output, outbox::error_handler());
 };
 
 using texts = std::vector<std::string>;
