@@ -45,6 +45,9 @@ public:
         auto* const node = core ? core->parts().workers.find(worker) : nullptr;
         if (node != nullptr && load.is_draining) {
             node->retire(departure_cause::recycling, "the node drains");
+            if (!node->life().was_up()) {
+                node->stop(stop_stage::terminate);
+            }
         } else if (node != nullptr && node->life().is_in_service()) {
             follow_places(*node, before.places, load.places);
         }

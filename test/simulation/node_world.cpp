@@ -237,6 +237,7 @@ void node_world::check_failure(const node_call_record& record) {
         break;
     case errc::queue_timeout:
     case errc::no_worker:
+    case errc::unavailable: // by the node's pool
     case errc::pool_saturated: is_right = record.is_idempotent || record.runs == 0; break;
     case errc::shutting_down: is_right = is_right || has_drain_; break;
     default: break;
