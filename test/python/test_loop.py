@@ -152,6 +152,11 @@ class Sides(unittest.TestCase):
             self.check_same(calls(echoes[0], ("recall", {"ids": ids}), *echoes, ("fail", {"kind": "error"})))
         self.check_same(calls(("recall", {"ids": [1, 2, 3]}), ("numbers", {}), ("nothing", {}), ("cancelled", {}), ("who", {})))
 
+    def test_recalls_after_ids_that_fall(self):
+        larger = {"type": "call", "id": 2**31, "command": "echo", "args": {"value": 1}}
+        smaller = {"type": "call", "id": 9, "command": "recall", "args": {"ids": [-1, 0, 1]}}
+        self.check_same(frame(larger) + frame(smaller))
+
     def test_progress(self):
         self.check_same(calls(("report", {}), ("report", {})))
 

@@ -99,10 +99,16 @@ static PyObject* run_command(loop_object* self, const plain_call* plain, bool* w
     return value;
 }
 
+/// Notes that the call has begun, unless one with a larger id has. Returns false with an exception.
+static bool note_last_begun(loop_object* self, PyObject* call_id) {
+    PyObject* const last = PyDict_GetItemWithError(self->recalls, self->names._last_begun);
+    const int is_larger = last == NULL ? 1 : PyObject_RichCompareBool(call_id, last, Py_GT);
+    return is_larger == 0 || (is_larger > 0 && put(self->recalls, self->names._last_begun, call_id));
+}
+
 /// Begins a call; see Recalls.begin(). Returns false if the code in Python is to decide about recalled calls.
 static bool begin_call(loop_object* self, PyObject* call_id) {
-    const bool has_begun =
-        put(self->recalls, self->names._last_begun, call_id) && PySet_Size(self->recalled_ids) == 0;
+    const bool has_begun = note_last_begun(self, call_id) && PySet_Size(self->recalled_ids) == 0;
     PyErr_Clear();
     return has_begun;
 }
