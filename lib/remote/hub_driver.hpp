@@ -45,7 +45,7 @@ public:
 
     bus& carrier() noexcept { return *bus_; }
 
-    /// Returns the hub for a use in this turn. What is sent leaves when the turn has ended.
+    /// Returns the hub for a use in this turn. Messages leave when the turn has ended.
     link_hub& use() {
         wake_.open();
         return hub_;

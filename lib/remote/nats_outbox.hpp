@@ -30,7 +30,7 @@ struct subscription_change {
     bool is_wanted;
 };
 
-/// The server is about to end: what was queued before can still be sent.
+/// The server is about to end. The tasks before this one can still be done.
 struct lame_duck {};
 
 using nats_task = std::variant<outgoing_message, subscription_change, lame_duck>;

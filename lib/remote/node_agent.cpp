@@ -9,7 +9,6 @@
 #include "wire/protocol_violation.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace skep {
@@ -18,11 +17,6 @@ namespace {
 
 constexpr double beacon_jitter = 0.2;
 constexpr duration between_looks_at_links = std::chrono::milliseconds(10);
-
-std::uint32_t narrow(std::size_t number) noexcept {
-    constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
-    return static_cast<std::uint32_t>(std::min(number, most));
-}
 
 } // namespace
 
@@ -69,9 +63,7 @@ node_beacon node_agent::look() {
     beacon.interval = setup_.beacon_interval;
     beacon.is_draining = is_draining_;
     for (auto& [name, offered] : setup_.pools) {
-        const auto load = offered.look();
-        beacon.pools.emplace(name, node_beacon::pool_load{narrow(load.places), narrow(load.in_flight),
-                                                          narrow(load.queued), load.can_serve});
+        beacon.pools.emplace(name, offered.look());
     }
     return beacon;
 }

@@ -21,7 +21,7 @@ struct known_node {
 
     std::string name;
     std::string epoch;
-    node_beacon::pool_load load;
+    load_view load;
     bool is_draining = false;
     bool is_taken = false;    ///< has a worker of the client's pool
     std::string link{};       ///< the subject of its last link

@@ -20,7 +20,7 @@
 
 namespace skep {
 
-/// What a client asks the nodes for.
+/// The pool that a client wants from the nodes.
 struct node_demand {
     std::string domain = "default";
     std::string pool = "default";

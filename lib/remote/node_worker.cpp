@@ -96,7 +96,7 @@ void node_worker::handle(const link_accepted&) {
     changed_.notify_all();
 }
 
-/// What has arrived is acknowledged, so that only this limits a node that sends more than the pool reads.
+/// Bytes are acknowledged when they arrive, so only this limit stops a node that sends more than is read.
 void node_worker::handle(const link_readable& event) {
     if (event.link->unread_bytes() > most_unread) {
         close("node " + node() + " sends faster than its answers are read");

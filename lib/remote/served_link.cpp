@@ -114,7 +114,7 @@ void served_link::handle(cancel_message cancel) {
 
 bool served_link::write(std::span<const std::string_view> pieces) noexcept {
     if (link_ == nullptr) {
-        return true; // nobody hears the answer
+        return true; // the client is gone
     }
     try {
         std::string bytes;

@@ -29,14 +29,18 @@ served_pool::served_pool(pool& offered_pool)
     : served_pool(offered_pool, [&offered_pool] { return offered_pool.load(); }) {}
 
 std::size_t served_pool::most_calls() const {
-    const auto calls = static_cast<double>(load_().places) * (1 + queue_per_place_);
+    return most_calls(load_());
+}
+
+std::size_t served_pool::most_calls(const load_view& load) const noexcept {
+    const auto calls = static_cast<double>(load.places) * (1 + queue_per_place_);
     return static_cast<std::size_t>(std::clamp(calls, 1.0, most_calls_of_node));
 }
 
 load_view served_pool::look() {
     const auto now = load_();
     const auto calls = std::max(running_, now.in_flight + now.queued);
-    told_ = {limited(calls), limited(now.places), told_.is_draining, !has_room()};
+    told_ = {limited(calls), limited(now.places), told_.is_draining, running_ >= most_calls(now)};
     return now;
 }
 

@@ -39,6 +39,8 @@ public:
     void end_call();
 
 private:
+    std::size_t most_calls(const load_view& load) const noexcept;
+
     call_interface& calls_;
     std::function<load_view()> load_;
     double queue_per_place_;

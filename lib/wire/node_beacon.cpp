@@ -3,6 +3,7 @@
 
 #include "wire/node_beacon.hpp"
 
+#include "core/text.hpp"
 #include "wire/json_fields.hpp"
 #include "wire/json_writer.hpp"
 #include "wire/protocol_violation.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <limits>
 #include <stdexcept>
 
@@ -21,26 +23,20 @@ namespace json = boost::json;
 namespace {
 
 constexpr int beacon_version = 1;
-constexpr std::size_t longest_node_name = 64;
 constexpr json_limits limits_of_beacon{8, 64u << 10};
 constexpr std::chrono::milliseconds longest_interval = std::chrono::minutes(1);
-
-constexpr bool is_letter_or_digit(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
 
 std::string text_of(const json::value& value) {
     return std::string(value.as_string());
 }
 
-std::uint32_t count_of(const json::object& pool, std::string_view key) {
-    const auto number = pool.at(key).to_number<std::uint64_t>();
-    return static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(number, std::numeric_limits<std::uint32_t>::max()));
+std::size_t count_of(const json::object& pool, std::string_view key) {
+    constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+    return std::min(pool.at(key).to_number<std::size_t>(), most);
 }
 
-node_beacon::pool_load load_of(const json::object& pool) {
-    return {count_of(pool, "places"), count_of(pool, "in_flight"), count_of(pool, "queued"),
+load_view load_of(const json::object& pool) {
+    return {count_of(pool, "in_flight"), count_of(pool, "queued"), count_of(pool, "places"),
             pool.at("can_serve").as_bool()};
 }
 
@@ -66,9 +62,7 @@ void read(const json_field& field, node_beacon& beacon, bool& has_version) {
 } // namespace
 
 bool is_node_name(std::string_view name) noexcept {
-    const auto is_allowed = [](char c) { return is_letter_or_digit(c) || c == '_' || c == '-'; };
-    return !name.empty() && name.size() <= longest_node_name && is_letter_or_digit(name.front()) &&
-           std::all_of(name.begin(), name.end(), is_allowed);
+    return is_name(name) && name.find('.') == std::string_view::npos;
 }
 
 std::string encode_beacon(const node_beacon& beacon) {

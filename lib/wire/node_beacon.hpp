@@ -3,9 +3,11 @@
 
 #pragma once
 
+#include <skep/load_view.hpp>
 #include <skep/time.hpp>
 
-#include <cstdint>
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,16 +15,8 @@
 
 namespace skep {
 
-/// What a node tells everybody, again and again.
+/// The message of a node to all clients, sent at intervals.
 struct node_beacon {
-    /// A pool of the node.
-    struct pool_load {
-        std::uint32_t places = 0;    ///< calls that the pool runs at a time
-        std::uint32_t in_flight = 0; ///< calls that run
-        std::uint32_t queued = 0;    ///< calls that wait
-        bool can_serve = false;
-    };
-
     /// The most bytes of a beacon.
     static constexpr std::size_t most_bytes = 4096;
 
@@ -30,7 +24,7 @@ struct node_beacon {
     std::string epoch; ///< another with each start of the node
     duration interval{};
     bool is_draining = false;
-    std::map<std::string, pool_load, std::less<>> pools; ///< by name
+    std::map<std::string, load_view, std::less<>> pools; ///< by name
 };
 
 /// Returns true if `name` can be a node's: [A-Za-z0-9][A-Za-z0-9_-]{0,63}.

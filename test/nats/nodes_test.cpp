@@ -165,6 +165,12 @@ void begin_calls(asio::io_context& context, pool& client, traffic& calls) {
     }
 }
 
+asio::awaitable<void> wait_for_runs(const node_process& node, std::size_t runs) {
+    while (node.runs().size() < runs) {
+        co_await testing::sleep_for(20ms);
+    }
+}
+
 asio::awaitable<void> end_calls(pool& client, traffic& calls) {
     calls.is_over = true;
     while (calls.ended < callers_of_nodes) {
@@ -188,16 +194,13 @@ BOOST_AUTO_TEST_CASE(a_killed_node_costs_its_plain_calls_only) {
         co_await client.start();
         traffic calls;
         begin_calls(context, client, calls);
-        while (first.runs().size() < 20 || second.runs().size() < 20) {
-            co_await testing::sleep_for(20ms);
-        }
+        co_await wait_for_runs(first, 20);
+        co_await wait_for_runs(second, 20);
         first.kill();
         co_await calls.wait_for_calls(100);
         const auto before = first.runs().size();
         first.start();
-        while (first.runs().size() < before + 20) {
-            co_await testing::sleep_for(20ms);
-        }
+        co_await wait_for_runs(first, before + 20);
         co_await end_calls(client, calls);
         BOOST_TEST(calls.lost.size() <= callers_of_nodes / 2u);
         auto runs = first.runs();
@@ -223,9 +226,8 @@ BOOST_AUTO_TEST_CASE(a_terminated_node_costs_no_call) {
         co_await client.start();
         traffic calls;
         begin_calls(context, client, calls);
-        while (first.runs().size() < 20 || second.runs().size() < 20) {
-            co_await testing::sleep_for(20ms);
-        }
+        co_await wait_for_runs(first, 20);
+        co_await wait_for_runs(second, 20);
         first.signal(SIGTERM);
         co_await calls.wait_for_calls(200);
         co_await end_calls(client, calls);
@@ -242,9 +244,8 @@ BOOST_AUTO_TEST_CASE(the_calls_of_a_stopped_node_go_elsewhere) {
         co_await client.start();
         traffic calls;
         begin_calls(context, client, calls);
-        while (first.runs().size() < 20 || second.runs().size() < 20) {
-            co_await testing::sleep_for(20ms);
-        }
+        co_await wait_for_runs(first, 20);
+        co_await wait_for_runs(second, 20);
         first.freeze();
         while (calls.lost.empty()) { // after its silence
             co_await testing::sleep_for(20ms);

@@ -45,7 +45,7 @@ std::string beacon_text(const std::string& name, const std::string& epoch = "e",
     beacon.node = name;
     beacon.epoch = epoch;
     beacon.interval = 1s;
-    beacon.pools.emplace("default", node_beacon::pool_load{places, 0, 0, true});
+    beacon.pools.emplace("default", load_view{0, 0, places, true});
     return encode_beacon(beacon);
 }
 

@@ -30,8 +30,8 @@ node_beacon example() {
     beacon.epoch = "7f\"";
     beacon.interval = 1500ms;
     beacon.is_draining = true;
-    beacon.pools.emplace("a", node_beacon::pool_load{4, 3, 2, true});
-    beacon.pools.emplace("b", node_beacon::pool_load{});
+    beacon.pools.emplace("a", load_view{3, 2, 4, true});
+    beacon.pools.emplace("b", load_view{});
     return beacon;
 }
 
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_decoded_beacon_is_the_encoded_one) {
 BOOST_AUTO_TEST_CASE(the_last_of_too_many_pools_are_left_out) {
     auto beacon = example();
     for (int i = 1000; i < 1200; ++i) {
-        beacon.pools.emplace("pool-" + std::to_string(i), node_beacon::pool_load{1, 0, 0, true});
+        beacon.pools.emplace("pool-" + std::to_string(i), load_view{0, 0, 1, true});
     }
     const auto text = encode_beacon(beacon);
     BOOST_TEST(text.size() <= node_beacon::most_bytes);

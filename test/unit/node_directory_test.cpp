@@ -23,7 +23,7 @@ struct directory_bench {
         beacon.node = name;
         beacon.epoch = "e";
         beacon.interval = 1s;
-        beacon.pools.emplace("default", node_beacon::pool_load{places, 0, 0, places > 0});
+        beacon.pools.emplace("default", load_view{0, 0, places, places > 0});
         return beacon;
     }
 
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(nodes_with_other_pools_are_not_entered) {
     auto beacon = of.beacon_of("n");
     beacon.pools.clear();
     BOOST_TEST(!of.hear(beacon));
-    beacon.pools.emplace("other", node_beacon::pool_load{1, 0, 0, true});
+    beacon.pools.emplace("other", load_view{0, 0, 1, true});
     BOOST_TEST(!of.hear(beacon));
     BOOST_TEST(of.usable() == 0u);
 }
