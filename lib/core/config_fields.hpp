@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/call_fields.hpp"
 #include <skep/pool_config.hpp>
 
 #include <chrono>
@@ -80,8 +81,6 @@ void visit_fields(Config& config, Visitor& visit) {
     visit.number("threads_per_worker", config.threads_per_worker, 1, 1'024);
     visit.choice("thread_safety_checks", config.thread_safety_checks, {"off", "report", "strict"});
     visit.optional_number("pipeline_depth", config.pipeline_depth, 0, 65'536);
-    visit.choice("thread", config.thread, {"caller", "own"});
-    visit.choice("wait", config.wait, {"adaptive", "block"});
     visit.choice("schedule", config.schedule, {"least_loaded", "round_robin", "lifo", "fifo", "pack"});
     visit.group("start", [&] {
         visit.number("batch_size", config.start.batch_size, 1, 1'000);
@@ -93,46 +92,9 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.time("before_first_worker_timeout", hooks.before_first_worker_timeout, 1ms, 24h);
         visit.time("after_end_timeout", hooks.after_end_timeout, 1ms, 1h);
     });
-    visit.group("queue", [&] {
-        visit.number("limit", config.queue.limit, 0, 10'000'000);
-        visit.time("timeout", config.queue.timeout, 0s, 24h);
-    });
-    visit.group("affinity", [&] {
-        visit.choice("mode", config.affinity.mode, {"hint", "strict_queue", "strict_fail_fast"});
-        visit.time("ttl", config.affinity.ttl, 1ms, 365 * 24h);
-        visit.number("limit", config.affinity.limit, 1, 10'000'000);
-        visit.choice("on_recycle", config.affinity.on_recycle, {"wait", "move"});
-    });
+    visit_call_fields(config, visit);
     visit.group("lease", [&] { visit.time("leak_threshold", config.lease.leak_threshold, 0s, 365 * 24h); });
-    visit.group("metrics", [&] {
-        visit.flag("enabled", config.metrics.enabled);
-        visit.number("commands", config.metrics.commands, 0, 1'000);
-    });
-    visit.group("tracing", [&] { visit.real("sample_ratio", config.tracing.sample_ratio, 0.0, 1.0); });
-    visit.time("request_timeout", config.request_timeout, 0s, 24h);
-    visit.group("stream", [&] {
-        visit.number("window", config.stream.window, 1, 65'536);
-        visit.number("window_bytes", config.stream.window_bytes, 1 << 10, 1 << 30);
-        visit.time("timeout", config.stream.timeout, 0s, 24h);
-        visit.time("idle_timeout", config.stream.idle_timeout, 0s, 24h);
-    });
-    visit.groups("commands", config.commands, [](auto& command, auto& each) {
-        each.optional_time("timeout", command.timeout, 0s, 24h);
-        each.optional_time("queue_timeout", command.queue_timeout, 0s, 24h);
-        each.optional_time("idle_timeout", command.idle_timeout, 0s, 24h);
-        each.optional_flag("idempotent", command.idempotent);
-        each.optional_number("batch", command.batch, 1, 65'536);
-        each.optional_time("batch_wait", command.batch_wait, 0s, 10s);
-    });
     visit.time("cancel_grace", config.cancel_grace, 0s, 1h);
-    visit.group("retry", [&] {
-        auto& retry = config.retry;
-        visit.number("attempts", retry.attempts, 1, 100);
-        visit.times("backoff", retry.backoff, 0s, 24h);
-        visit.real("jitter", retry.jitter, 0.0, 1.0);
-        visit.number("budget", retry.budget, 0, 1'000'000);
-        visit.real("budget_ratio", retry.budget_ratio, 0.001, 1.0);
-    });
     visit.group("heartbeat", [&] {
         auto& heartbeat = config.heartbeat;
         visit.flag("enabled", heartbeat.enabled);
@@ -162,20 +124,11 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.time("window", restart.window, 10ms, 24h);
         visit.time("open_time", restart.open_time, 1ms, 24h);
     });
-    visit.group("limits", [&] {
-        visit.number("frame_bytes", config.limits.frame_bytes, 1 << 10, 1LL << 31);
-        visit.number("json_bytes", config.limits.json_bytes, 1 << 10, 1 << 30);
-        visit.number("json_depth", config.limits.json_depth, 4, 1'000);
-        visit.number("tree_bytes", config.limits.tree_bytes, 64 << 10, 16LL << 30);
-        visit.number("tool_call_bytes", config.limits.tool_call_bytes, 1 << 10, 1LL << 31);
-    });
     visit.group("output", [&] {
         visit.number("line_bytes", config.output.line_bytes, 80, 1 << 20);
         visit.number("lines_per_second", config.output.lines_per_second, 0, 1'000'000);
         visit.number("tail_bytes", config.output.tail_bytes, 0, 1 << 20);
     });
-    visit.choice("log_level", config.log_level, {"debug", "info", "warning", "error", "off"});
-    visit.choice("log_format", config.log_format, {"text", "json"});
 }
 
 } // namespace skep

@@ -141,6 +141,10 @@ void config_reader::text(std::string_view field, std::string& target) {
     read(field, target, [&](const node& position) { return to_string(position); });
 }
 
+void config_reader::secret(std::string_view field, std::string& target) {
+    read_secret(field, target, [&](const node& position) { return to_string(position); });
+}
+
 void config_reader::path(std::string_view field, std::filesystem::path& target) {
     read(field, target, [&](const node& position) { return to_string(position); });
 }

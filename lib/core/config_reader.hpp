@@ -107,6 +107,9 @@ public:
     void times(std::string_view field, std::vector<duration>& target, duration low, duration high);
     void flag(std::string_view field, bool& target);
     void text(std::string_view field, std::string& target);
+
+    /// As text(), but messages do not show the value.
+    void secret(std::string_view field, std::string& target);
     void path(std::string_view field, std::filesystem::path& target);
     void strings(std::string_view field, std::vector<std::string>& target);
     void lists(std::string_view field, std::vector<std::vector<std::string>>& target);

@@ -3,10 +3,11 @@
 
 #include "core/config_validate.hpp"
 
+#include "core/call_rules.hpp"
 #include "core/config_fields.hpp"
+#include "core/field_check.hpp"
 #include "core/launch_command.hpp"
 #include "core/pool_size.hpp"
-#include "core/range_check.hpp"
 #include "core/text.hpp"
 #include <skep/exit_class.hpp>
 
@@ -16,66 +17,6 @@
 namespace skep {
 
 namespace {
-
-constexpr std::size_t longest_command = 256; // as for a request
-
-/// Checks each field of a configuration against its own range.
-class field_check : public range_check {
-public:
-    using range_check::range_check;
-
-    template <class Enum>
-    void choice(std::string_view field, Enum value, std::initializer_list<std::string_view> names) {
-        if (static_cast<std::size_t>(value) >= names.size()) {
-            where().reject(field, std::to_string(static_cast<int>(value)),
-                           "is not a value of the enumeration");
-        }
-    }
-
-    void times(std::string_view field, const std::vector<duration>& values, duration low,
-               duration high) const {
-        if (values.empty()) {
-            where().reject(field, "", "must not be empty");
-        }
-        for (const auto value : values) {
-            time(field, value, low, high);
-        }
-    }
-
-    // The rules of these types are not ranges: see the functions below.
-    void text(std::string_view, const std::string&) {}
-    void strings(std::string_view, const std::vector<std::string>&) {}
-    void variables(std::string_view, const std::map<std::string, std::optional<std::string>>&) {}
-    void lists(std::string_view, const std::vector<std::vector<std::string>>&) {}
-    void lists_by_name(std::string_view, const std::map<std::string, std::vector<std::string>>&) {}
-    void flag(std::string_view, bool) {}
-
-    template <class Integer>
-    void optional_number(std::string_view field, const std::optional<Integer>& value, long long low,
-                         long long high) const {
-        if (value) {
-            number(field, *value, low, high);
-        }
-    }
-    void optional_time(std::string_view field, const std::optional<duration>& value, duration low,
-                       duration high) const {
-        if (value) {
-            time(field, *value, low, high);
-        }
-    }
-    void optional_flag(std::string_view, const std::optional<bool>&) {}
-
-    template <class Item, class Visit>
-    void groups(std::string_view field, const std::map<std::string, Item, std::less<>>& items,
-                Visit&& visit) {
-        group(field, [&] {
-            for (const auto& [name, item] : items) {
-                group(name, [&, &each = item] { visit(each, *this); });
-            }
-        });
-    }
-    void path(std::string_view, const std::filesystem::path&) {}
-};
 
 bool holds_nul(const std::string& text) {
     return text.find('\0') != std::string::npos;
@@ -190,22 +131,10 @@ void check_memory(const pool_config& config, config_problems& problems) {
                     "must not be less than recycle.soft_memory");
 }
 
-void check_commands(const pool_config& config, config_problems& problems) {
-    for (const auto& [name, options] : config.commands) {
-        problems.expect(!name.empty() && name.size() <= longest_command && is_utf8(name), {"commands"},
-                        in_quotes(is_utf8(name) ? name : ""), "a command's name is 1..256 bytes of UTF-8");
-    }
-}
-
 void check_restart(const restart_options& restart, config_problems& problems) {
     problems.expect(restart.max_backoff >= restart.initial_backoff,
                     {"restart.max_backoff", "restart.initial_backoff"}, in_milliseconds(restart.max_backoff),
                     "must not be less than restart.initial_backoff");
-}
-
-void check_limits(const limit_options& limits, config_problems& problems) {
-    problems.expect(limits.json_bytes <= limits.frame_bytes, {"limits.json_bytes", "limits.frame_bytes"},
-                    std::to_string(limits.json_bytes), "must not exceed limits.frame_bytes");
 }
 
 void check_rules_of_launch(const launch_options& launch, config_problems& problems) {
@@ -234,7 +163,7 @@ void check_config(const pool_config& config, std::size_t workers, config_problem
     problems.expect(is_utf8(config.health_check.command), {"health_check.command"}, in_quotes(""),
                     "must be UTF-8");
     check_memory(config, problems);
-    check_commands(config, problems);
+    check_commands(config.commands, problems);
     check_crash_barrier(config.crash_barrier, problems);
     check_restart(config.restart, problems);
     check_limits(config.limits, problems);

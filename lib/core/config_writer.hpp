@@ -133,6 +133,7 @@ public:
     }
 
     void text(std::string_view field, const std::string& value) { object_[field] = value; }
+    void secret(std::string_view field, const std::string& value) { text(field, value); }
     void path(std::string_view field, const std::filesystem::path& value) { object_[field] = value.string(); }
     void strings(std::string_view field, const std::vector<std::string>& value) { convert(field, value); }
     void lists(std::string_view field, const std::vector<std::vector<std::string>>& value) {

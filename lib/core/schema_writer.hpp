@@ -109,6 +109,8 @@ public:
         add(field, string_, boost::json::string(value));
     }
 
+    void secret(std::string_view field, const std::string& value) { text(field, value); }
+
     void path(std::string_view field, const std::filesystem::path& value) { text(field, value.string()); }
 
     void strings(std::string_view field, const std::vector<std::string>& value) {

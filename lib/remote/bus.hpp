@@ -6,6 +6,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace skep {
@@ -26,6 +27,9 @@ public:
     /// Reports that the connection is up, or down. Subscriptions outlive a loss of the connection; messages
     /// do not.
     virtual void on_connection(bool is_up) = 0;
+
+    /// Reports the cause of a missing connection, or a refusal by the broker.
+    virtual void on_problem(const std::string&) {}
 
 protected:
     ~bus_user() = default;

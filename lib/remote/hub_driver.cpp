@@ -38,6 +38,10 @@ void hub_driver::on_connection(bool is_up) {
     });
 }
 
+void hub_driver::on_problem(const std::string& text) {
+    guard([&] { user_.on_problem(text); });
+}
+
 /// An event may cause others.
 void hub_driver::tell_events() {
     for (std::size_t i = 0; i < events_.size(); ++i) {

@@ -11,6 +11,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace skep {
 
@@ -27,6 +28,9 @@ public:
 
     /// Reports that the connection to the bus is up, or down. The links know already.
     virtual void on_connection(bool is_up) = 0;
+
+    /// Reports the cause of a missing connection, or a refusal by the bus.
+    virtual void on_problem(const std::string& text) = 0;
 
     /// Handles an exception: the driver can only be destroyed.
     virtual void on_failure(const std::exception_ptr& problem) noexcept = 0;
@@ -61,6 +65,7 @@ public:
 private:
     void on_message(const bus_message& message) override;
     void on_connection(bool is_up) override;
+    void on_problem(const std::string& text) override;
     void tell_events();
     template <class Function>
     void guard(const Function& function) noexcept;

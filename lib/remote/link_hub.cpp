@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -29,6 +30,14 @@ remote_link::remote_link(std::string subject, std::string peer, link_role role, 
     : subject_(std::move(subject)),
       peer_(std::move(peer)),
       state_(role, options.link, options.window, std::move(greeting), now) {}
+
+hub_options hub_options_of(const link_options& options, double random) noexcept {
+    hub_options result;
+    result.window = static_cast<std::uint32_t>(options.window);
+    result.all_windows = options.all_windows;
+    result.first_epoch = static_cast<std::uint16_t>(random * std::numeric_limits<std::uint16_t>::max());
+    return result;
+}
 
 link_hub::link_hub(bus& carrier, const hub_options& options)
     : bus_(carrier), options_(options), next_epoch_(options.first_epoch), window_(options.window) {}

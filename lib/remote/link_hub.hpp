@@ -7,6 +7,7 @@
 #include "policy/link_state.hpp"
 #include "remote/bus.hpp"
 #include "wire/link_head.hpp"
+#include <skep/link_options.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,9 @@ struct hub_options {
     std::size_t all_windows = 32 << 20; ///< of all links together, in bytes; a link has its least anyway
     std::uint16_t first_epoch = 1;      ///< a random number
 };
+
+/// `random`: in [0, 1).
+hub_options hub_options_of(const link_options& options, double random) noexcept;
 
 /// One end of a link: a stream of bytes in each direction. A link_hub owns the links.
 class remote_link : private deadline_node {

@@ -23,12 +23,10 @@ bool is_sendable(std::string_view subject) noexcept {
 
 } // namespace
 
-nats_bus::nats_bus(const strand& executor, bus_user& user, const nats_options& options,
-                   problem_handler on_problem)
-    : patience_(options.connect_timeout) {
-    check(options);
-    inbox_ = std::make_shared<nats_inbox>(executor, user, std::move(on_problem));
-    session_ = std::make_shared<nats_session>(options, inbox_);
+nats_bus::nats_bus(const strand& executor, bus_user& user, const nats_options& options)
+    : patience_(options.connect_timeout),
+      inbox_(std::make_shared<nats_inbox>(executor, user)),
+      session_(std::make_shared<nats_session>(options, inbox_)) {
     thread_ = std::thread([session = session_] { session->run(); });
 }
 

@@ -5,12 +5,11 @@
 
 #include "async/timer.hpp"
 #include "remote/bus.hpp"
-#include "remote/nats_options.hpp"
+#include <skep/nats_options.hpp>
 
 #include <boost/asio/awaitable.hpp>
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,7 +25,7 @@ class nats_session;
 /// messages; messages that waited for a lost connection are never sent. The bus leaves a server in lame duck
 /// mode if it knows another one.
 ///
-/// Problems: `on_problem` is told the cause of each failed attempt and of each loss, and each refusal by the
+/// Problems: the user is told the cause of each failed attempt and of each loss, and each refusal by the
 /// server, such as a permissions violation. Each text is told once until the next connection, and has no
 /// secrets. After a refused attempt, for example with a wrong password, the next attempt comes in 2 s.
 ///
@@ -43,11 +42,8 @@ class nats_session;
 /// ended, the executor has work.
 class nats_bus final : public bus {
 public:
-    using problem_handler = std::function<void(const std::string& text)>;
-
-    /// Throws error(errc::invalid_config) if the options break a rule.
-    nats_bus(const strand& executor, bus_user& user, const nats_options& options,
-             problem_handler on_problem = {});
+    /// Precondition: the options keep their rules.
+    nats_bus(const strand& executor, bus_user& user, const nats_options& options);
 
     /// Closes the connection and drops waiting messages, unless close() has ended. Blocks until the thread
     /// has ended, as in close().
@@ -55,7 +51,7 @@ public:
     nats_bus(const nats_bus&) = delete;
     nats_bus& operator=(const nats_bus&) = delete;
 
-    /// Calls neither the user nor `on_problem` from now on, sends the waiting messages, and ends the thread.
+    /// Calls the user no more, sends the waiting messages, and ends the thread.
     /// The server's slowness delays the end by three times connect_timeout at most, plus 1 s.
     /// Cancellation: terminal; the destructor then ends the thread.
     boost::asio::awaitable<void> close() override;

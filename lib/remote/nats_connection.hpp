@@ -3,8 +3,8 @@
 
 #pragma once
 
-#include "remote/nats_address.hpp"
-#include "remote/nats_options.hpp"
+#include "core/nats_address.hpp"
+#include <skep/nats_options.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -27,10 +27,9 @@ std::string_view text_of(const char* text) {
 
 } // namespace
 
-nats_inbox::nats_inbox(const strand& executor, bus_user& user, problem_handler on_problem)
+nats_inbox::nats_inbox(const strand& executor, bus_user& user)
     : executor_(asio::prefer(asio::any_io_executor(executor), asio::execution::outstanding_work.tracked)),
       user_(user),
-      on_problem_(std::move(on_problem)),
       thread_end_(std::make_unique<latch>(executor)) {}
 
 void nats_inbox::put(nats_event event) {
@@ -52,7 +51,6 @@ void nats_inbox::put(nats_event event) {
 void nats_inbox::detach() {
     close();
     thread_end_.reset();
-    on_problem_ = nullptr;
     asio::any_io_executor ended_executor; // ends without the lock
     const std::lock_guard lock(mutex_);
     std::swap(executor_, ended_executor);
@@ -104,9 +102,8 @@ void nats_inbox::handle(const connection_change& change) {
 
 void nats_inbox::handle(const nats_problem& problem) {
     const bool is_new = reported_.size() < most_reported && reported_.insert(problem.text).second;
-    if (!is_closed_ && is_new && on_problem_) {
-        const auto handler = on_problem_; // which may destroy the bus
-        handler(problem.text);
+    if (!is_closed_ && is_new) {
+        user_.on_problem(problem.text);
     }
 }
 

@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -41,9 +40,7 @@ using nats_event = std::variant<nats_message, connection_change, nats_problem, n
 /// the last of the handlers that it has posted.
 class nats_inbox : public std::enable_shared_from_this<nats_inbox> {
 public:
-    using problem_handler = std::function<void(const std::string& text)>;
-
-    nats_inbox(const strand& executor, bus_user& user, problem_handler on_problem);
+    nats_inbox(const strand& executor, bus_user& user);
 
     /// Bytes of messages that may wait for the user; further messages are lost, which is a problem to report.
     static constexpr std::size_t most_bytes = 256u << 20;
@@ -56,7 +53,7 @@ public:
     /// The user is called no more. The end of the thread is still noted.
     void close() noexcept { is_closed_ = true; }
 
-    /// Lets go of the executor and the handler. Threads may still put events.
+    /// Lets go of the executor. Threads may still put events.
     void detach();
 
     /// Returns the number of the connection that the user knows to be up, or 0.
@@ -82,7 +79,6 @@ private:
     bool is_posted_ = false;
 
     bus_user& user_;
-    problem_handler on_problem_;
     connection_change connection_;
     std::set<std::string> reported_; ///< problems, since the connection is up
     bool is_closed_ = false;

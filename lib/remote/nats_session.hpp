@@ -3,11 +3,11 @@
 
 #pragma once
 
-#include "remote/nats_address.hpp"
+#include "core/nats_address.hpp"
 #include "remote/nats_connection.hpp"
 #include "remote/nats_inbox.hpp"
-#include "remote/nats_options.hpp"
 #include "remote/nats_outbox.hpp"
+#include <skep/nats_options.hpp>
 
 #include <cstdint>
 #include <future>

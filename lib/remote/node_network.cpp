@@ -30,7 +30,7 @@ node_network::node_network(const pool_context& context, const node_demand& deman
     : context_(context),
       demand_(demand),
       observer_(std::move(observer)),
-      inbox_("_INBOX." + context.make_token() + "."),
+      inbox_(demand.inbox + "." + context.make_token() + "."),
       load_subject_(load_subject(demand.domain)),
       nodes_(demand.pool),
       changed_(context.executor),
@@ -182,9 +182,14 @@ void node_network::end_link_to_older(const node_beacon& beacon) {
 }
 
 void node_network::on_connection(bool is_up) {
+    observer_->on_connection(is_up);
     if (is_up) {
         ask_who();
     }
+}
+
+void node_network::on_problem(const std::string& text) {
+    observer_->on_problem(text);
 }
 
 void node_network::on_failure(const std::exception_ptr& problem) noexcept {

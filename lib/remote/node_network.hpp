@@ -24,7 +24,8 @@ namespace skep {
 struct node_demand {
     std::string domain = "default";
     std::string pool = "default";
-    std::string client; ///< the name of the client's program, for the nodes
+    std::string client;           ///< the name of the client's program, for the nodes
+    std::string inbox = "_INBOX"; ///< the beginning of the client's subjects
     hub_options hub;
 };
 
@@ -36,6 +37,12 @@ public:
 
     /// The node of the worker has told its load.
     virtual void on_load(const worker_id& worker, const link_load& load) = 0;
+
+    /// The connection to the bus is up, or down.
+    virtual void on_connection(bool is_up) = 0;
+
+    /// Reports the cause of a missing connection to the bus, or a refusal by the bus.
+    virtual void on_problem(const std::string& text) = 0;
 
     /// Handles an exception: the network can only be ended.
     virtual void on_failure(const std::exception_ptr& problem) noexcept = 0;
@@ -79,6 +86,7 @@ private:
     void on_event(link_event& event) override;
     bool on_message(const bus_message& message) override;
     void on_connection(bool is_up) override;
+    void on_problem(const std::string& text) override;
     void on_failure(const std::exception_ptr& problem) noexcept override;
 
     void report_load(const node_worker& worker, const link_load_changed& event);

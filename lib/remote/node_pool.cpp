@@ -3,7 +3,9 @@
 
 #include "remote/node_pool.hpp"
 
+#include "core/with_detail.hpp"
 #include "pool/pool_core.hpp"
+#include "process/local_context.hpp"
 #include "remote/node_runtime.hpp"
 #include "remote/node_scheduler.hpp"
 
@@ -53,6 +55,23 @@ public:
         }
     }
 
+    /// The cause of calls that find no node, until the connection is up again.
+    void on_problem(const std::string& text) override {
+        if (const auto core = core_.lock()) {
+            core->parts().log(log_level::warning, text);
+            core->parts().supervision.record_failure({errc::spawn_failed, with_detail(text)});
+            has_problem_ = true;
+        }
+    }
+
+    void on_connection(bool is_up) override {
+        const auto core = core_.lock();
+        if (core && is_up && std::exchange(has_problem_, false)) {
+            core->parts().log(log_level::warning, "the connection to the bus is up again");
+            core->parts().supervision.record_failure({});
+        }
+    }
+
     void on_failure(const std::exception_ptr& problem) noexcept override {
         if (const auto core = core_.lock()) {
             core->parts().limit.cross(problem);
@@ -87,7 +106,41 @@ private:
     std::shared_ptr<told_loads> loads_;
     std::weak_ptr<pool_core> core_;
     std::size_t slots_ = 1;
+    bool has_problem_ = false; ///< as told, since the connection was up
 };
+
+pool_config config_of(const remote_options& options) {
+    pool_config config;
+    config.name = options.name.empty() ? options.pool : options.name;
+    config.queue = options.queue;
+    config.request_timeout = options.request_timeout;
+    config.stream = options.stream;
+    config.commands = options.commands;
+    config.retry = options.retry;
+    config.affinity = options.affinity;
+    config.sessions = options.sessions;
+    config.stop.drain_timeout = options.drain_timeout;
+    config.limits = options.limits;
+    config.events = options.events;
+    config.log_level = options.log_level;
+    config.log_handler = options.log_handler;
+    config.log_format = options.log_format;
+    config.thread = options.thread;
+    config.wait = options.wait;
+    config.metrics = options.metrics;
+    config.tracing = options.tracing;
+    return config;
+}
+
+node_demand demand_of(const remote_options& options, const pool_context& context) {
+    node_demand demand;
+    demand.domain = options.domain;
+    demand.pool = options.pool;
+    demand.client = options.name.empty() ? options.pool : options.name;
+    demand.inbox = options.nats.inbox;
+    demand.hub = hub_options_of(options.link, context.random());
+    return demand;
+}
 
 } // namespace
 
@@ -123,6 +176,16 @@ pool make_node_pool(pool_context context, pool_config config, node_demand demand
     const auto core = std::make_shared<pool_core>(std::move(context), std::move(config), make_runtime);
     keeper->watch(core);
     return make_pool(core);
+}
+
+pool make_node_pool(asio::any_io_executor executor, const remote_options& options, bus_factory connect) {
+    auto context = make_local_context(std::move(executor));
+    if (options.thread == pool_thread::own) {
+        move_to_own_thread(context, options.wait);
+    }
+    auto demand = demand_of(options, context);
+    return make_node_pool(std::move(context), config_of_nodes(config_of(options)), std::move(demand),
+                          std::move(connect));
 }
 
 } // namespace skep

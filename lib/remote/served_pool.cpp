@@ -25,8 +25,9 @@ served_pool::served_pool(call_interface& calls, std::function<load_view()> load_
                          double queue_per_place)
     : calls_(calls), load_(std::move(load_of_calls)), queue_per_place_(queue_per_place) {}
 
-served_pool::served_pool(pool& offered_pool)
-    : served_pool(offered_pool, [&offered_pool] { return offered_pool.load(); }) {}
+served_pool::served_pool(pool& offered_pool, double queue_per_place)
+    : served_pool(
+          offered_pool, [&offered_pool] { return offered_pool.load(); }, queue_per_place) {}
 
 std::size_t served_pool::most_calls() const {
     return most_calls(load_());

@@ -3,7 +3,7 @@
 
 #include "wire/node_beacon.hpp"
 
-#include "core/text.hpp"
+#include "core/node_name.hpp"
 #include "wire/json_fields.hpp"
 #include "wire/json_writer.hpp"
 #include "wire/protocol_violation.hpp"
@@ -60,10 +60,6 @@ void read(const json_field& field, node_beacon& beacon, bool& has_version) {
 }
 
 } // namespace
-
-bool is_node_name(std::string_view name) noexcept {
-    return is_name(name) && name.find('.') == std::string_view::npos;
-}
 
 std::string encode_beacon(const node_beacon& beacon) {
     const auto interval = std::chrono::duration_cast<std::chrono::milliseconds>(beacon.interval);

@@ -27,9 +27,6 @@ struct node_beacon {
     std::map<std::string, load_view, std::less<>> pools; ///< by name
 };
 
-/// Returns true if `name` can be a node's: [A-Za-z0-9][A-Za-z0-9_-]{0,63}.
-bool is_node_name(std::string_view name) noexcept;
-
 /// Returns the message. Leaves out the last pools if there are too many.
 std::string encode_beacon(const node_beacon& beacon);
 

@@ -4,6 +4,7 @@
 // The end of a connection, in each of its states. run() audits threads and descriptors.
 
 #include "support/nats_server.hpp"
+#include <skep/remote_pool.hpp>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
@@ -213,9 +214,9 @@ BOOST_AUTO_TEST_CASE(a_bus_that_has_ended_gives_the_context_no_work) {
 
 BOOST_AUTO_TEST_CASE(bad_options_are_refused) {
     asio::io_context context(1);
-    nats_options options;
-    options.servers = {"http://a"};
-    BOOST_CHECK_THROW(nats_program(context, options), error);
+    remote_options options;
+    options.nats.servers = {"http://a"};
+    BOOST_CHECK_THROW(remote_pool(context, options), error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

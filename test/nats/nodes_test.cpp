@@ -3,9 +3,9 @@
 
 // Calls on nodes, through a server.
 
-#include "remote/node_pool.hpp"
 #include "support/nats_node.hpp"
 #include "support/nats_server.hpp"
+#include <skep/remote_pool.hpp>
 
 #include <fstream>
 #include <map>
@@ -39,15 +39,15 @@ private:
     std::string log() const { return folder() / "runs"; }
 };
 
-pool make_client(asio::io_context& context, const nats_server& server) {
-    pool_config config;
-    config.log_level = log_level::off;
-    config.retry.budget = 0;
-    return make_node_pool(make_local_context(context.get_executor()), config_of_nodes(std::move(config)), {},
-                          connect_by_nats(server.options()));
+remote_pool make_client(asio::io_context& context, const nats_server& server) {
+    remote_options options;
+    options.nats = server.options();
+    options.log_level = log_level::off;
+    options.retry.budget = 0;
+    return remote_pool(context, std::move(options));
 }
 
-asio::awaitable<void> call_often(pool& client, int first, int calls, const bool& is_over, int& made) {
+asio::awaitable<void> call_often(remote_pool& client, int first, int calls, const bool& is_over, int& made) {
     for (int i = 0; i < calls && !is_over; ++i) {
         const auto number = first + i;
         const auto answer =
@@ -57,7 +57,7 @@ asio::awaitable<void> call_often(pool& client, int first, int calls, const bool&
     }
 }
 
-asio::awaitable<void> read_often(pool& client, const bool& is_over, int& read) {
+asio::awaitable<void> read_often(remote_pool& client, const bool& is_over, int& read) {
     while (!is_over) {
         auto stream = co_await client.stream(request("count").arg("chunks", 100));
         for (int i = 0; i < 100; ++i) {
@@ -126,7 +126,7 @@ namespace {
 
 /// The calls of several callers, while nodes come and go.
 struct traffic {
-    asio::awaitable<void> make_calls(pool& client, int first, bool is_idempotent) {
+    asio::awaitable<void> make_calls(remote_pool& client, int first, bool is_idempotent) {
         for (int number = first; !is_over; ++number) {
             auto call = request("work").arg("number", number).arg("ms", 20).idempotent(is_idempotent);
             try {
@@ -158,7 +158,7 @@ constexpr int callers_of_nodes = 8;
 constexpr int calls_of_caller = 1'000'000;
 
 /// Has half of the callers make idempotent calls, and the others plain ones, from the middle on.
-void begin_calls(asio::io_context& context, pool& client, traffic& calls) {
+void begin_calls(asio::io_context& context, remote_pool& client, traffic& calls) {
     for (int i = 0; i < callers_of_nodes; ++i) {
         asio::co_spawn(context, calls.make_calls(client, i * calls_of_caller, i < callers_of_nodes / 2),
                        [](const std::exception_ptr& problem) { BOOST_TEST(!problem); });
@@ -171,7 +171,7 @@ asio::awaitable<void> wait_for_runs(const node_process& node, std::size_t runs) 
     }
 }
 
-asio::awaitable<void> end_calls(pool& client, traffic& calls) {
+asio::awaitable<void> end_calls(remote_pool& client, traffic& calls) {
     calls.is_over = true;
     while (calls.ended < callers_of_nodes) {
         co_await testing::sleep_for(5ms);

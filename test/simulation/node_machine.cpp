@@ -99,7 +99,7 @@ void node_machine::start() {
     node_setup setup;
     setup.name = name_;
     setup.pools.emplace("default", served_pool(*pool_));
-    agent_ = std::make_shared<node_agent>(context, std::move(setup), connect_to(bus_, connection_));
+    agent_ = std::make_shared<node_core>(context, std::move(setup), connect_to(bus_, connection_));
     asio::post(agent_->executor(), [agent = agent_] { agent->start(); });
 }
 
@@ -110,7 +110,7 @@ void node_machine::drain(std::optional<duration> pause) {
     connection_ = nullptr;
 }
 
-asio::awaitable<void> node_machine::leave(std::shared_ptr<node_agent> agent, std::shared_ptr<pool> workers,
+asio::awaitable<void> node_machine::leave(std::shared_ptr<node_core> agent, std::shared_ptr<pool> workers,
                                           std::optional<duration> pause) {
     co_await agent->drain();
     if (agent->links() > 0 && world_.failed_allocations() == 0) {
@@ -125,7 +125,7 @@ asio::awaitable<void> node_machine::leave(std::shared_ptr<node_agent> agent, std
 
 void node_machine::kill() {
     bus_.kill(connection_->wire());
-    const auto end = [](std::shared_ptr<node_agent> agent,
+    const auto end = [](std::shared_ptr<node_core> agent,
                         std::shared_ptr<pool> workers) -> asio::awaitable<void> {
         co_await agent->stop();
         co_await workers->shutdown();

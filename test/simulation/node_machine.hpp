@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "remote/node_agent.hpp"
+#include "remote/node_core.hpp"
 #include "simulation/node_record.hpp"
 #include "simulation/sim_bus.hpp"
 #include "simulation/world.hpp"
@@ -84,7 +84,7 @@ public:
     sim_bus::connection* wire() const noexcept { return connection_ ? &connection_->wire() : nullptr; }
 
 private:
-    asio::awaitable<void> leave(std::shared_ptr<node_agent> agent, std::shared_ptr<pool> workers,
+    asio::awaitable<void> leave(std::shared_ptr<node_core> agent, std::shared_ptr<pool> workers,
                                 std::optional<duration> pause);
     asio::awaitable<boost::json::value> run(worker_call& call);
     asio::awaitable<boost::json::value> stream(worker_call& call);
@@ -99,7 +99,7 @@ private:
     std::shared_ptr<testing::script> script_;
     program_connection* connection_ = nullptr;
     std::shared_ptr<pool> pool_;
-    std::shared_ptr<node_agent> agent_;
+    std::shared_ptr<node_core> agent_;
 };
 
 } // namespace skep::simulation

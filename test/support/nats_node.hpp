@@ -3,31 +3,21 @@
 
 #pragma once
 
-#include "process/local_context.hpp"
-#include "remote/nats_bus.hpp"
-#include "remote/node_agent.hpp"
+#include <skep/node_agent.hpp>
 #include <skep/testing.hpp>
 
-#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <chrono>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace skep::test {
 
 namespace asio = boost::asio;
-
-inline bus_factory connect_by_nats(const nats_options& options) {
-    return [options](const strand& executor, bus_user& user) {
-        return std::make_unique<nats_bus>(executor, user, options);
-    };
-}
 
 /// A node with four workers in the same process. `work` returns its number after some time, `count` sends
 /// chunks.
@@ -52,25 +42,20 @@ public:
             }
             co_return chunks;
         });
-        node_setup setup;
-        setup.name = name;
-        setup.pools.emplace("default", served_pool(workers_.pool()));
-        agent_ = std::make_shared<node_agent>(make_local_context(context.get_executor()), std::move(setup),
-                                              connect_by_nats(options));
+        agent_.emplace(context.get_executor(), workers_.pool(), options_of(options, name));
     }
 
     asio::awaitable<void> start() {
         co_await workers_.pool().start();
-        asio::post(agent_->executor(), [agent = agent_] { agent->start(); });
+        co_await agent_->start();
     }
+
+    node_agent& agent() { return *agent_; }
 
     /// Ends the node in an orderly way.
     asio::awaitable<void> stop() {
-        auto draining = asio::co_spawn(agent_->executor(), agent_->drain(), asio::use_awaitable);
-        co_await std::move(draining);
-        auto stopping = asio::co_spawn(agent_->executor(), agent_->stop(), asio::use_awaitable);
-        co_await std::move(stopping);
-        agent_.reset();
+        co_await agent_->drain();
+        co_await agent_->stop();
         co_await workers_.pool().shutdown();
     }
 
@@ -82,8 +67,16 @@ private:
         return config;
     }
 
+    static node_options options_of(const nats_options& nats, const std::string& name) {
+        node_options options;
+        options.nats = nats;
+        options.name = name;
+        options.log_level = log_level::off;
+        return options;
+    }
+
     testing::fake_pool workers_;
-    std::shared_ptr<node_agent> agent_;
+    std::optional<node_agent> agent_;
 };
 
 } // namespace skep::test

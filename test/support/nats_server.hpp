@@ -73,8 +73,7 @@ public:
 
     nats_program(asio::io_context& context, const nats_options& options)
         : link_(std::make_unique<nats_bus>(asio::make_strand(pool_executor(context.get_executor())), *this,
-                                           options,
-                                           [this](const std::string& text) { note_problem(text); })) {}
+                                           options)) {}
 
     nats_bus& link() { return *link_; }
     void destroy() { link_.reset(); }
@@ -165,7 +164,7 @@ private:
         BOOST_TEST(is_up == link_->is_up());
         tell();
     }
-    void note_problem(const std::string& text) {
+    void on_problem(const std::string& text) override {
         problems.push_back(text);
         tell();
     }

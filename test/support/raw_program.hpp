@@ -166,6 +166,7 @@ private:
         return true;
     }
     void on_connection(bool) override {}
+    void on_problem(const std::string&) override {}
     void on_failure(const std::exception_ptr&) noexcept override { BOOST_ERROR("the program has failed"); }
 
     testing::virtual_time& time_;

@@ -93,11 +93,11 @@ BOOST_AUTO_TEST_CASE(from_json_names_all_problems_at_once_of_every_kind) {
   queue.timeout = "5 s": must be text such as "250ms" or "1.5s" (units: ns, us, ms, s, m, h, d); keys that end in _ms take integers
   queue.timeuot_ms: is not a known key; did you mean queue.timeout_ms?
   request_timeout = "2d": must be 0s..1d
-  cancel_grace_ms = 1.5: must be an integer
   retry.backoff[1] = "x": must be text such as "250ms" or "1.5s" (units: ns, us, ms, s, m, h, d); keys that end in _ms take integers
   retry.backoff[2] = 5: must be text such as "250ms" or "1.5s" (units: ns, us, ms, s, m, h, d); keys that end in _ms take integers
   retry.backoff[3] = "-1s": must be 0s..1d
   retry.jitter = "high": must be a number
+  cancel_grace_ms = 1.5: must be an integer
   heartbeat: must be an object
   output.handler: is not a known key
   wokers: is not a known key; did you mean workers?

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "remote/node_agent.hpp"
+#include "remote/node_core.hpp"
 #include "remote/node_pool.hpp"
 #include "support/raw_program.hpp"
 #include "wire/node_beacon.hpp"
@@ -97,8 +97,8 @@ struct beset_client {
         node_setup setup;
         setup.name = "good";
         setup.pools.emplace("default", served_pool(workers.pool(), [] { return load_view{0, 0, 1, true}; }));
-        agent = std::make_shared<node_agent>(make_local_context(context.get_executor()), std::move(setup),
-                                             bus.connect());
+        agent = std::make_shared<node_core>(make_local_context(context.get_executor()), std::move(setup),
+                                            bus.connect());
         asio::post(agent->executor(), [agent = agent] { agent->start(); });
         time.advance(100ms);
     }
@@ -150,7 +150,7 @@ struct beset_client {
     virtual_time time{context};
     local_bus bus;
     fake_pool workers;
-    std::shared_ptr<node_agent> agent;
+    std::shared_ptr<node_core> agent;
     std::optional<pool> client;
     std::optional<raw_program> evil;
 };

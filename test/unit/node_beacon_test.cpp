@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/node_name.hpp"
 #include "wire/node_beacon.hpp"
 
 #include <boost/test/data/monomorphic.hpp>

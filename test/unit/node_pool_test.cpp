@@ -2,7 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "process/local_context.hpp"
-#include "remote/node_agent.hpp"
+#include "remote/node_core.hpp"
 #include "remote/node_pool.hpp"
 #include "support/local_bus.hpp"
 #include <skep/testing.hpp>
@@ -71,8 +71,8 @@ struct machine {
 
     /// The program of the node starts.
     void join() {
-        agent = std::make_shared<node_agent>(make_local_context(strand_context.get_executor()), setup,
-                                             bus.connect());
+        agent = std::make_shared<node_core>(make_local_context(strand_context.get_executor()), setup,
+                                            bus.connect());
         asio::post(agent->executor(), [agent = agent] { agent->start(); });
     }
 
@@ -98,7 +98,7 @@ struct machine {
     asio::io_context& strand_context;
     fake_pool workers;
     node_setup setup;
-    std::shared_ptr<node_agent> agent;
+    std::shared_ptr<node_core> agent;
 };
 
 /// Machines, and a client.

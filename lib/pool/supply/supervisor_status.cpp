@@ -77,7 +77,7 @@ void supervisor::report(pool_status& status, time_point now) {
     status.retiring = roster_.leaving().size();
     status.breaker = intensity_.state(now);
     status.restarts_left = intensity_.left(now);
-    if (last_failure_.info().worker) {
+    if (has_failure()) {
         status.last_failure = last_failure_.info();
     }
     for (std::size_t index = 0; index < roster_.slots().size(); ++index) {

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "remote/node_agent.hpp"
+#include "remote/node_core.hpp"
 #include "remote/node_pool.hpp"
 #include "support/raw_program.hpp"
 #include "support/text.hpp"
@@ -33,7 +33,7 @@ using testing::sleep_for;
 using testing::virtual_time;
 using raw_link = raw_program::raw_link;
 
-BOOST_AUTO_TEST_SUITE(node_agent_test)
+BOOST_AUTO_TEST_SUITE(node_core_test)
 
 namespace {
 
@@ -102,8 +102,7 @@ struct attacked_node {
         }
     }
     void start() {
-        agent =
-            std::make_shared<node_agent>(make_local_context(context.get_executor()), setup, bus.connect());
+        agent = std::make_shared<node_core>(make_local_context(context.get_executor()), setup, bus.connect());
         asio::post(agent->executor(), [agent = agent] { agent->start(); });
     }
     void run(asio::awaitable<void> operation) {
@@ -145,7 +144,7 @@ struct attacked_node {
     local_bus bus;
     fake_pool workers;
     node_setup setup;
-    std::shared_ptr<node_agent> agent;
+    std::shared_ptr<node_core> agent;
     std::optional<pool> client;
     std::optional<raw_program> attacker;
     int running = 0; ///< calls of "wait"

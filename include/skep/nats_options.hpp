@@ -20,9 +20,9 @@ struct nats_options {
     std::vector<std::string> servers{"nats://127.0.0.1:4222"};
 
     // One way to authenticate at most. Files are read at each connect.
-    std::string user; ///< needs a password; empty: no user
-    std::string password;
-    std::string token;
+    std::string user;           ///< needs a password; empty: no user
+    std::string password;       ///< of the user; without TLS, sent in clear text
+    std::string token;          ///< a secret of all programs, instead of users
     std::string nkey_seed_file; ///< holds the seed of a user, "SU..."
     std::string creds_file;     ///< holds the JWT and the seed of a user
 
@@ -47,8 +47,5 @@ struct nats_options {
     /// Bytes that may wait to be sent, 64 KiB..1 GiB; further messages are lost. One message may always wait.
     std::size_t send_buffer = 16u << 20;
 };
-
-/// Throws error(errc::invalid_config) with field, value and rule. The text quotes no secret.
-void check(const nats_options& options);
 
 } // namespace skep

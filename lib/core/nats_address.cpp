@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "remote/nats_address.hpp"
+#include "core/nats_address.hpp"
 
 #include "core/text.hpp"
 

@@ -3,13 +3,20 @@
 
 #pragma once
 
+#include "async/condition_variable.hpp"
 #include "async/task_group.hpp"
 #include "remote/hub_driver.hpp"
 #include "remote/served_link.hpp"
 #include "remote/served_pool.hpp"
 #include "runtime/pool_context.hpp"
+#include "telemetry/log.hpp"
 #include "wire/node_beacon.hpp"
+#include <skep/export.hpp>
+#include <skep/node_options.hpp>
+#include <skep/node_status.hpp>
 #include <skep/pool_config.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -28,6 +35,7 @@ struct node_setup {
     duration beacon_interval = std::chrono::seconds(1);    ///< varies by 20 %
     duration drain_timeout = std::chrono::seconds(30);
     std::string inbox = "_INBOX."; ///< the beginning of all subjects of clients
+    pool_config records;           ///< name, log_level, log_handler and log_format
     std::size_t most_links = 10'000;
     std::size_t memory = 512u << 20; ///< bytes for the input and the unsent answers of all links
     limit_options limits;            ///< of the clients' calls
@@ -35,9 +43,9 @@ struct node_setup {
 };
 
 /// A node: offers pools to clients on a bus. Used on the strand.
-class node_agent final : public std::enable_shared_from_this<node_agent>, private hub_user {
+class SKEP_API node_core final : public std::enable_shared_from_this<node_core>, private hub_user {
 public:
-    node_agent(pool_context context, node_setup setup, const bus_factory& connect);
+    node_core(pool_context context, node_setup setup, const bus_factory& connect);
 
     const strand& executor() const noexcept { return context_.executor; }
 
@@ -48,10 +56,17 @@ public:
     /// have ended their links, or after the drain timeout.
     asio::awaitable<void> drain();
 
-    /// Ends all links, and cancels their calls.
+    /// Ends all links, and cancels their calls. Idempotent.
     asio::awaitable<void> stop();
 
+    /// Waits until the node is announced, or ends.
+    asio::awaitable<void> announced();
+
+    /// Begins stop(), without waiting for its end.
+    void abandon();
+
     std::size_t links() const noexcept { return links_.size(); }
+    node_status status();
 
 private:
     void begin_to_drain();
@@ -61,6 +76,7 @@ private:
     void on_event(link_event& event) override;
     bool on_message(const bus_message& message) override;
     void on_connection(bool is_up) override;
+    void on_problem(const std::string& text) override;
     void on_failure(const std::exception_ptr& problem) noexcept override;
 
     void handle(const link_request& request);
@@ -82,12 +98,23 @@ private:
     node_setup setup_;
     std::string epoch_;
     std::string who_subject_;
+    pool_log log_;
     task_group tasks_;
     task_group burials_;
+    task_group endings_;
+    condition_variable changed_; ///< by a connection, or the end
     hub_driver driver_;
     std::map<std::string, std::shared_ptr<served_link>> links_; ///< by subject
     bool is_draining_ = false;
     bool has_failed_ = false;
+    bool is_ending_ = false; ///< stop() has begun
+    bool has_ended_ = false;
+    std::string problem_; ///< why there is no connection; empty with one
 };
+
+/// Makes the node of a node_agent. `options`: valid, with a name. `pools`: live until stop() has ended.
+SKEP_API std::shared_ptr<node_core> make_node(asio::any_io_executor executor, const node_options& options,
+                                              std::map<std::string, served_pool, std::less<>> pools,
+                                              const bus_factory& connect);
 
 } // namespace skep

@@ -1,20 +1,17 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "remote/nats_options.hpp"
+#include "core/nats_rules.hpp"
 
-#include "core/range_check.hpp"
+#include "core/nats_address.hpp"
 #include "core/text.hpp"
-#include "remote/nats_address.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <nats/nats.h>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace skep {
-
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -70,8 +67,6 @@ void check_tls(const range_check& range, const nats_options& options) {
     file_needs("certificate_file", options.certificate_file, !options.key_file.empty(), "needs a key_file");
     file_needs("key_file", options.key_file, !options.certificate_file.empty(), "needs a certificate_file");
     needs(options.tls_first, "tls_first", "true", has_tls, tls_rule);
-    needs(options.tls_first, "tls_first", "true", NATS_VERSION_NUMBER >= 0x030900,
-          "needs cnats 3.9 or later; this program is built with " NATS_VERSION_STRING);
 }
 
 /// A subject is made of parts with a dot between them; `*` and `>` are for subscriptions.
@@ -89,19 +84,11 @@ void check_inbox(const range_check& range, const std::string& inbox) {
 
 } // namespace
 
-void check(const nats_options& options) {
-    check_ranges([&](range_check& range) {
-        range.group("nats", [&] {
-            check_servers(range, options.servers);
-            check_identity(range, options);
-            check_tls(range, options);
-            check_inbox(range, options.inbox);
-            range.time("connect_timeout", options.connect_timeout, 10ms, 1min);
-            range.time("ping_interval", options.ping_interval, 50ms, 10min);
-            range.time("reconnect_wait", options.reconnect_wait, 1ms, 1min);
-            range.number("send_buffer", options.send_buffer, 64 << 10, 1 << 30);
-        });
-    });
+void check_nats_rules(const nats_options& options, const range_check& range) {
+    check_servers(range, options.servers);
+    check_identity(range, options);
+    check_tls(range, options);
+    check_inbox(range, options.inbox);
 }
 
 } // namespace skep

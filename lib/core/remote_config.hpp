@@ -1,0 +1,16 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "core/config_problems.hpp"
+#include <skep/node_options.hpp>
+#include <skep/remote_options.hpp>
+
+namespace skep {
+
+// Both add the violated rules, of single fields and between fields.
+void check(const remote_options& options, config_problems& problems);
+void check(const node_options& options, config_problems& problems);
+
+} // namespace skep
