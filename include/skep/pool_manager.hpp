@@ -6,7 +6,9 @@
 #include <skep/call_interface.hpp>
 #include <skep/export.hpp>
 #include <skep/initiate_coroutine.hpp>
+#include <skep/load_view.hpp>
 #include <skep/log.hpp>
+#include <skep/overflow.hpp>
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
@@ -23,6 +25,7 @@
 #include <concepts>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -118,6 +121,18 @@ public:
     /// fewer workers than the least number of the pool.
     pool& add(pool_config config);
 
+    /// Adds a place for calls of pool `name` beside the manager's own pools, such as a remote_pool. Without a
+    /// local pool of that name, all calls go there. With one, `mode` decides by the loads of the two. A call
+    /// that one place certainly has not run, because it has no room or no worker, is tried at the other.
+    /// Calls with a session go to the local pool. The owner starts and shuts down what `elsewhere` refers to,
+    /// and shuts it down after the manager. `elsewhere`: also has a function load(), callable on any thread.
+    /// Throws error(errc::invalid_config) if the name breaks its rule or has such a place.
+    template <std::derived_from<call_interface> Calls>
+    void add(std::string name, const std::shared_ptr<Calls>& elsewhere,
+             overflow mode = overflow::local_first) {
+        add_elsewhere(std::move(name), {elsewhere, [calls = elsewhere] { return calls->load(); }, mode});
+    }
+
     /// Returns the pool of that name; the default pool if the name is empty.
     /// Throws error(errc::pool_not_found) with the names of all pools.
     pool& get(std::string_view name = {});
@@ -195,7 +210,17 @@ private:
                                              std::move(operation));
     }
 
+    /// A place for calls beside the manager's own pools.
+    struct other_place {
+        std::shared_ptr<call_interface> calls;
+        std::function<load_view()> load;
+        overflow mode;
+    };
+
     pool& add(pool_config config, worker_share share);
+    void add_elsewhere(std::string name, other_place elsewhere);
+    template <class Operation, class Prepare>
+    Operation route(request call, Prepare prepare);
 
     boost::asio::any_io_executor executor_;
     std::shared_ptr<pool_maker> maker_;
@@ -203,6 +228,7 @@ private:
     std::shared_ptr<session_store> sessions_;
     std::shared_ptr<session_cleaner> cleaner_;
     std::shared_ptr<std::map<std::string, pool, std::less<>>> pools_;
+    std::map<std::string, other_place, std::less<>> elsewhere_;
     std::string default_pool_; ///< empty if the configuration names no pool
     std::string first_pool_;
     std::shared_ptr<worker_budget> budget_; ///< null: any number of workers

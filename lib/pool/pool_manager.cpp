@@ -10,6 +10,7 @@
 #include "pool/config_check.hpp"
 #include "pool/pool_core.hpp"
 #include "pool/pool_maker.hpp"
+#include "pool/second_place.hpp"
 #include <skep/error.hpp>
 #include <skep/event_bus.hpp>
 #include <skep/pool_manager.hpp>
@@ -98,6 +99,14 @@ std::shared_ptr<session_store> make_store(session_options options, std::shared_p
                                           const std::shared_ptr<event_bus>& events) {
     options.events = options.events ? std::move(options.events) : events;
     return std::make_shared<session_store>(std::move(options), std::move(backend));
+}
+
+/// Two places get the call with the same deadline.
+void limit_by_deadline(request& call) {
+    if (const auto timeout = call.timeout(); timeout && *timeout > duration::zero()) {
+        const auto end = clock::now() + *timeout;
+        call.deadline(std::min(call.deadline().value_or(end), end));
+    }
 }
 
 } // namespace
@@ -210,11 +219,23 @@ pool& pool_manager::add(pool_config config, worker_share share) {
     return added;
 }
 
+void pool_manager::add_elsewhere(std::string name, other_place elsewhere) {
+    if (!is_name(name)) {
+        reject("name", in_quotes(name), name_rule);
+    }
+    const auto [added, is_new] = elsewhere_.try_emplace(name, std::move(elsewhere));
+    if (!is_new) {
+        reject("name", in_quotes(name), "there is another place for the calls of that pool");
+    }
+    first_pool_ = first_pool_.empty() ? std::move(name) : first_pool_;
+}
+
 std::string_view pool_manager::default_pool() const noexcept {
     if (!default_pool_.empty()) {
         return default_pool_;
     }
-    return pools_->contains(usual_default) ? usual_default : std::string_view(first_pool_);
+    const bool has_usual = pools_->contains(usual_default) || elsewhere_.contains(usual_default);
+    return has_usual ? usual_default : std::string_view(first_pool_);
 }
 
 pool& pool_manager::get(std::string_view name) {
@@ -226,6 +247,9 @@ pool& pool_manager::get(std::string_view name) {
     info.detail = name.empty() ? "there is none" : in_quotes(name) + "; there are:";
     for (const auto& each : names()) {
         info.detail += " " + each;
+    }
+    for (const auto& each : elsewhere_) {
+        info.detail += pools_->contains(each.first) ? "" : " " + each.first + " (elsewhere)";
     }
     throw error(errc::pool_not_found, std::move(info));
 }
@@ -297,9 +321,37 @@ asio::awaitable<std::vector<pool_status>> pool_manager::status() {
     return status_of_all(std::move(looks));
 }
 
+template <class Operation, class Prepare>
+Operation pool_manager::route(request call, Prepare prepare) {
+    const auto found = elsewhere_.find(call.pool().empty() ? default_pool() : call.pool());
+    if (found == elsewhere_.end()) {
+        return prepare(get(call.pool()), std::move(call));
+    }
+    const auto& [name, other] = *found;
+    const auto local = pools_->find(name);
+    if (local == pools_->end()) {
+        return prepare(*other.calls, std::move(call));
+    }
+    if (!call.session().empty()) {
+        return prepare(local->second, std::move(call));
+    }
+    const auto local_load = local->second.load();
+    if (stays_here(other.mode, local_load)) {
+        return prepare(local->second, std::move(call));
+    }
+    limit_by_deadline(call);
+    auto at_home = prepare(local->second, call);
+    auto away = prepare(*other.calls, std::move(call));
+    return goes_elsewhere(other.mode, local_load, other.load())
+               ? with_second_place(std::move(away), std::move(at_home))
+               : with_second_place(std::move(at_home), std::move(away));
+}
+
 call_operation pool_manager::prepare(request call) {
     try {
-        return get(call.pool()).prepare(std::move(call));
+        return route<call_operation>(std::move(call), [](call_interface& calls, request routed) {
+            return calls.prepare(std::move(routed));
+        });
     } catch (const error&) { // no such pool
         return call_operation::failing(std::current_exception());
     }
@@ -307,7 +359,9 @@ call_operation pool_manager::prepare(request call) {
 
 stream_operation pool_manager::prepare_stream(request call) {
     try {
-        return get(call.pool()).prepare_stream(std::move(call));
+        return route<stream_operation>(std::move(call), [](call_interface& calls, request routed) {
+            return calls.prepare_stream(std::move(routed));
+        });
     } catch (const error&) { // there is no such pool
         return stream_operation::failing(std::current_exception());
     }
