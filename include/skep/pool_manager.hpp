@@ -8,6 +8,7 @@
 #include <skep/initiate_coroutine.hpp>
 #include <skep/load_view.hpp>
 #include <skep/log.hpp>
+#include <skep/node_options.hpp>
 #include <skep/overflow.hpp>
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
@@ -28,6 +29,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,11 +62,15 @@ struct SKEP_API manager_config {
     /// restart.max_backoff.
     bool restart_failed_pools = true;
 
+    /// For a program that makes these pools a node: see node_agent. The manager itself ignores it.
+    std::optional<node_options> node;
+
     /// Receives the log records of all pools without their own log_handler. Empty: standard error.
     skep::log_handler log_handler;
 
     /// Reads {"defaults": {...}, "pools": [{...}], "default_pool": "...", "sessions": {...}, "max_workers":
-    /// n, "restart_failed_pools": true}. `defaults` and each pool are documents for pool_config::from_json.
+    /// n, "restart_failed_pools": true, "node": {...}}. `node` is a document for node_options::from_json.
+    /// `defaults` and each pool are documents for pool_config::from_json.
     /// The fields of `defaults`, such as the mode of affinity, apply to each pool unless the pool sets them.
     /// Throws error(errc::invalid_config) with all problems, each with its path.
     static manager_config from_json(const boost::json::value& document);

@@ -7,6 +7,7 @@
 #include "command/dev_line.hpp"
 #include "command/folder_watch.hpp"
 #include "command/input_lines.hpp"
+#include "command/say.hpp"
 #include "command/usage_error.hpp"
 #include "command/words.hpp"
 #include "core/visible_text.hpp"
@@ -60,10 +61,6 @@ manager_config for_development(manager_config config) {
     }
     config.restart_failed_pools = false; // a change of a file does it
     return config;
-}
-
-void say(const std::string& text) {
-    std::cerr << "skep: " << visible(text, line_feeds::keep) << std::endl;
 }
 
 /// Pools with their developer at stdin. One thread runs everything.

@@ -8,6 +8,9 @@
 #include "command/describe.hpp"
 #include "command/dev.hpp"
 #include "command/remote.hpp"
+#if SKEP_HAS_REMOTE
+#include "command/serve.hpp"
+#endif
 #include "command/usage_error.hpp"
 #include "command/words.hpp"
 
@@ -62,6 +65,13 @@ constexpr verb verbs[] = {
      "workers\n"
      "    when files of their scripts' folders change; reads calls from stdin: COMMAND {JSON}",
      develop},
+#if SKEP_HAS_REMOTE
+    {"serve", "CONFIG",
+     "runs the pools of a configuration with a \"node\" for clients on other machines; SIGTERM lets calls "
+     "finish,\n"
+     "    a second one does not; SIGHUP replaces all workers",
+     serve},
+#endif
     {"describe", "[--python PROGRAM] [--json | --cpp] [--namespace NAME] SCRIPT",
      "prints the commands of a worker in Python with their types, as text, JSON or a C++ header", describe},
     {"status", "[--json] URL", "shows the pools and workers of a running service", show_status},

@@ -8,6 +8,8 @@
 #include "core/config_writer.hpp"
 #include "core/launch_paths.hpp"
 #include "core/presets.hpp"
+#include "core/remote_config.hpp"
+#include "core/remote_fields.hpp"
 #include "core/schema_writer.hpp"
 #include "pool/config_check.hpp"
 #include "pool/config_file.hpp"
@@ -31,6 +33,16 @@ void visit_manager_fields(Config& config, Visitor& visitor) {
     visitor.group("sessions", [&] { visit_session_fields(config.sessions, visitor); });
     visitor.number("max_workers", config.max_workers, 0, 1'000'000);
     visitor.flag("restart_failed_pools", config.restart_failed_pools);
+}
+
+void read_node(config_reader& reader, manager_config& config, config_problems& problems) {
+    if (reader.has("node")) {
+        auto& node = config.node.emplace();
+        reader.group("node", [&] { visit_node_fields(node, reader); });
+        config_problems own;
+        check(node, own);
+        problems.add_below("node", own);
+    }
 }
 
 std::string place_of(std::size_t index) {
@@ -94,6 +106,7 @@ manager_config read_manager(const json::value& document, const config_origin& or
     reader.skip("$schema");
     reader.group("defaults", [&] { read_fields(defaults, reader); });
     visit_manager_fields(config, reader);
+    read_node(reader, config, problems);
     reader.skip("pools");
     reader.reject_unknown_keys();
     const auto* const listed = object.if_contains("pools");
@@ -122,6 +135,9 @@ manager_config manager_config::from_file(const std::filesystem::path& path) {
 json::object to_json(const manager_config& config) {
     config_writer writer;
     visit_manager_fields(config, writer);
+    if (config.node) {
+        writer.group("node", [&] { visit_node_fields(*config.node, writer); });
+    }
     auto result = std::move(writer).result();
     auto& pools = result["pools"].emplace_array();
     for (const auto& each : config.pools) {
@@ -142,6 +158,8 @@ json::object manager_config::json_schema() {
     const manager_config defaults;
     schema_writer writer;
     visit_manager_fields(defaults, writer);
+    const node_options node;
+    writer.group("node", [&] { visit_node_fields(node, writer); });
     auto body = std::move(writer).result();
     auto& properties = body["properties"].as_object();
     const json::object pool{{"$ref", "#/$defs/pool"}};
