@@ -52,12 +52,14 @@ enum class errc {
     pool_not_found,             ///< the pool_manager has no pool of that name; the text lists its pools
     forked, ///< this process is a fork of the process that started the pool, and has no workers; permanent
     out_of_memory, ///< no memory for the call; or none for the pool itself, and the pool has failed: see pool
+    no_node,       ///< like no_worker, where workers are nodes: no node was linked, or the bus out of reach
+    node_lost,     ///< the node, or the link to it, was lost while it had the call, which may still run there
 };
 
 /// Returns true if the same call may succeed later, because the failure says nothing about the request:
-/// pool_saturated, queue_timeout, no_worker, worker_busy, unavailable, timeout, worker_lost and
-/// session_backend_failed. After the last three the call may have run, or may still run: repeat the call only
-/// if running it twice does no harm.
+/// pool_saturated, queue_timeout, no_worker, no_node, worker_busy, unavailable, timeout, worker_lost,
+/// node_lost and session_backend_failed. After the last four the call may have run, or may still run: repeat
+/// the call only if running it twice does no harm.
 SKEP_API bool retryable(errc code) noexcept;
 
 /// Returns true if the caller made a mistake, and neither pool nor worker can help: unknown_command,

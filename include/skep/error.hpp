@@ -29,7 +29,8 @@ struct error_info {
     std::string detail;              ///< the problem, in one sentence; at least the phrase of the code
     std::string pool;                ///< pool name
     std::string command;             ///< command of the call
-    std::optional<worker_id> worker; ///< the worker involved
+    std::string node;                ///< the node that had the call; empty: this machine
+    std::optional<worker_id> worker; ///< the worker involved: of the node's pool, if the node has named it
     std::string program;             ///< program that was started, if the worker has not come up: its path
     pid_t pid = 0;                   ///< process id of the worker (may have ended); 0 without a process
     exit_status status;              ///< exit status of the worker, if it has ended
@@ -51,8 +52,9 @@ struct error_info {
     std::string remote_message;   ///< message of the worker's exception
     std::string remote_traceback; ///< traceback of the worker's exception
 
-    /// The code in `raise skep.Error(code, message, data)`: the worker's code blames the caller. Empty for
-    /// every other exception.
+    /// The code in `raise skep.Error(code, message, data)`: the worker's code blames the caller. With the
+    /// type `skep.Failure`: the failure of a newer node, by a name unknown to errc. Empty for every other
+    /// exception.
     std::string remote_code;
     boost::json::value remote_data; ///< the data in skep.Error; null for every other exception
 };
@@ -104,7 +106,9 @@ private:
 /// Returns true if the caller made a mistake: according to the code, or because the worker's code raised
 /// skep.Error.
 inline bool is_callers_fault(const error& failure) noexcept {
-    return is_callers_fault(failure.kind()) || !failure.info().remote_code.empty();
+    const auto& info = failure.info();
+    return is_callers_fault(failure.kind()) ||
+           (!info.remote_code.empty() && info.remote_type != "skep.Failure");
 }
 
 } // namespace skep

@@ -153,6 +153,8 @@ public:
     /// session_worker_unavailable and session_quota_exceeded (only a call of a strict session: see
     /// affinity_options), frame_too_large, not_started, start_failed, shutting_down; invalid_config after a
     /// custom scheduler has failed the pool: the scheduler threw, or picked a slot that was not on offer.
+    /// In a pool whose workers are nodes, also here and below: no_node and node_lost instead of no_worker and
+    /// worker_lost.
     /// Cancellation: a queued call is removed at once (all types). A running call ends at once with cancelled
     /// (terminal and partial): its worker is notified, and replaced if the worker still runs the call after
     /// cancel_grace. Total cancellation of a running call is ignored, because the effects of the call cannot

@@ -99,7 +99,7 @@ struct pool_counters {
     std::uint64_t waited = 0; ///< waited for a worker, or for a place of their lease, before they were sent
     std::uint64_t remote_errors = 0;   ///< the worker's code raised an exception
     std::uint64_t rejected = 0;        ///< pool_saturated
-    std::uint64_t queue_timeouts = 0;  ///< queue_timeout and no_worker
+    std::uint64_t queue_timeouts = 0;  ///< queue_timeout, no_worker and no_node
     std::uint64_t timeouts = 0;        ///< timeout or deadline passed
     std::uint64_t cancelled = 0;       ///< cancelled by their callers
     std::uint64_t retried = 0;         ///< sent to another worker after one was lost

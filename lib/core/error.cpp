@@ -19,7 +19,7 @@ BOOST_DESCRIBE_ENUM(errc, invalid_config, not_started, already_started, shutting
                     illegal_transition, unavailable, poisonous_request, unknown_worker, initialization_failed,
                     tool_cycle, type_mismatch, session_quota_exceeded, session_not_found, invalid_session,
                     session_backend_failed, worker_busy, session_worker_unavailable, pool_not_found, forked,
-                    out_of_memory)
+                    out_of_memory, no_node, node_lost)
 
 namespace {
 
@@ -82,6 +82,11 @@ explanation explain(errc code) noexcept {
     case errc::tool_cycle:
         return {"every worker waits for a call of its tools", "raise workers, or call another pool"};
     case errc::out_of_memory: return {"the host has no memory left"};
+    case errc::no_node:
+        return {
+            "no node is there",
+            "start nodes that offer the pool, within reach of the same bus; links come about by themselves"};
+    case errc::node_lost: return {"the node was lost while it had the call"};
     case errc::illegal_transition: return {"the worker's lifecycle does not allow this change of state"};
     }
     return {"unknown error"};
@@ -103,6 +108,7 @@ public:
         case errc::timeout:
         case errc::queue_timeout:
         case errc::no_worker:
+        case errc::no_node:
         case errc::startup_timeout: return make_error_condition(generic::timed_out);
         case errc::out_of_memory: return make_error_condition(generic::not_enough_memory);
         default: return {code, *this};
@@ -130,7 +136,7 @@ std::string indented(std::string_view text) {
     return out;
 }
 
-void append_facts(std::string& text, const error_info& info) {
+void append_facts(std::string& text, errc code, const error_info& info) {
     std::string_view before = " [";
     const auto add = [&](const auto&... parts) {
         text += before;
@@ -139,6 +145,9 @@ void append_facts(std::string& text, const error_info& info) {
     };
     if (!info.command.empty()) {
         add("command '", visible(info.command), "'");
+    }
+    if (!info.node.empty() && code != errc::node_lost) { // else named before
+        add("node ", visible(info.node));
     }
     if (info.worker) {
         add("worker ", to_string(*info.worker));
@@ -190,6 +199,16 @@ std::string cause_of_end(const error_info& info) {
     return likely_cause(info.status);
 }
 
+/// Appends the phrase of the code. The name of a lost node stands in it.
+void append_phrase(std::string& text, errc code, const error_info& info, std::string_view phrase) {
+    constexpr std::string_view before_name = "the node";
+    if (code == errc::node_lost && !info.node.empty()) {
+        text.append("node ").append(visible(info.node));
+        phrase.remove_prefix(before_name.size());
+    }
+    text += phrase;
+}
+
 std::string compose(errc code, const error_info& info) {
     constexpr std::size_t usual_length = 256;
     const auto [what, advice] = explain(code);
@@ -197,7 +216,7 @@ std::string compose(errc code, const error_info& info) {
     const bool has_own_advice = has_detail && code == errc::timeout;
     std::string text;
     text.reserve(usual_length);
-    text += what;
+    append_phrase(text, code, info, what);
     if (has_detail) {
         text += ": " + info.detail;
     }
@@ -205,7 +224,7 @@ std::string compose(errc code, const error_info& info) {
     if (*advice != '\0' && !has_own_advice) {
         text.append("; ").append(advice);
     }
-    append_facts(text, info);
+    append_facts(text, code, info);
     const auto cause = cause_of_end(info);
     if (!cause.empty()) {
         text += "\n  likely cause: " + cause;
@@ -229,10 +248,12 @@ bool retryable(errc code) noexcept {
     case errc::pool_saturated:
     case errc::queue_timeout:
     case errc::no_worker:
+    case errc::no_node:
     case errc::worker_busy:
     case errc::unavailable:
     case errc::timeout:
     case errc::worker_lost:
+    case errc::node_lost:
     case errc::session_backend_failed: return true;
     default: return false;
     }

@@ -75,6 +75,9 @@ std::string call_outcomes::shortage() const {
     if (workers.ready() == 0 && parts_.supervision.has_failure()) {
         return parts_.supervision.last_cause().detail;
     }
+    if (parts_.context.has_nodes) {
+        return {}; // one worker waits for the next node
+    }
     const auto idle = workers.out_of_rotation();
     return idle == 0 ? ""
                      : std::to_string(idle) + " of " + std::to_string(workers.desired()) +

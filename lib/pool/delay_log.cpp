@@ -55,7 +55,8 @@ std::string describe_worker(const worker& subject, time_point now) {
         text += " for " + seconds_text(now - subject.asked_for());
     }
     if (life.process().exists) {
-        text += ", pid " + std::to_string(life.process().pid);
+        text += subject.node().empty() ? ", pid " + std::to_string(life.process().pid)
+                                       : ", node " + subject.node();
     }
     if (is_starting) {
         text.append(": ").append(life.start().stage(life.process().has_greeted));

@@ -81,7 +81,8 @@ void pool_events::apply(worker& subject, const came_up&) {
         log_level::info,
         [&] {
             const auto pid = subject.life().process().pid;
-            return to_string(subject.id()) + " ready" + (pid != 0 ? ", pid " + std::to_string(pid) : "");
+            return to_string(subject.id()) + " ready" + (pid != 0 ? ", pid " + std::to_string(pid) : "") +
+                   (subject.node().empty() ? "" : ", node " + subject.node());
         },
         subject_of(subject));
     outcomes_.on_up(subject);
@@ -219,7 +220,7 @@ void pool_events::log_end(const worker& ended_worker) const {
             text += ", " + to_string(life.process().status);
         }
         if (life.is_lost()) {
-            text += ": " + life.departure()->detail;
+            text += ": " + ended_worker.describe().detail;
         }
         text += repeated_output + calls_of(ended_worker);
         if (is_held) {

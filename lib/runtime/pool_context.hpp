@@ -5,6 +5,7 @@
 
 #include "async/timer.hpp"
 #include "core/clock.hpp"
+#include <skep/errc.hpp>
 #include <skep/event_bus.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -37,6 +38,10 @@ struct pool_context {
 
     /// The process_generation() of the process that has the strand's own thread; 0 if users run the strand.
     unsigned thread_owner = 0;
+
+    /// Return the code of a call whose worker was lost, and of a call that no worker was up for.
+    errc lost_code() const noexcept { return has_nodes ? errc::node_lost : errc::worker_lost; }
+    errc absent_code() const noexcept { return has_nodes ? errc::no_node : errc::no_worker; }
 
     /// Publishes an event if it has subscribers; see event_bus::emit.
     template <class E, class Make>

@@ -88,6 +88,7 @@ struct worker_link {
     std::unique_ptr<byte_stream> data;
     std::unique_ptr<byte_stream> control; ///< null if all frames go over `data`
     std::unique_ptr<worker_process> process;
+    std::string node = {}; ///< the name of the node that the worker is; empty for a process of this machine
 };
 
 /// Port: starts workers. By default workers are processes on this machine; tests use fakes. Used on the

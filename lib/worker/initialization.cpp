@@ -55,7 +55,7 @@ asio::awaitable<launch_options> initialization::plan_launch() {
 
 asio::awaitable<std::string> initialization::warm_up() {
     const auto calls =
-        std::make_shared<warm_up_calls>(core_.context.executor, core_.config, core_.self.shared_from_this());
+        std::make_shared<warm_up_calls>(core_.context, core_.config, core_.self.shared_from_this());
     auto body = [delegate = core_.config.initialization.delegate, id = core_.id, calls] {
         return run_warm_up(delegate, id, calls);
     };

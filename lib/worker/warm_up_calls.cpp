@@ -29,12 +29,13 @@ public:
     /// Returns false if the call's time is over.
     asio::awaitable<bool> wait() { return end_signal_.wait_until(limit(submitted)); }
 
-    reply result(const worker_id& id) {
+    /// `lost_code`: of the failure if the worker was lost.
+    reply result(const worker_id& id, errc lost_code) {
         if (failure_) {
             throw failure_.to_error();
         }
         if (!answer_) {
-            throw error_of(errc::worker_lost, id);
+            throw error_of(lost_code, id);
         }
         return std::move(*answer_);
     }
@@ -66,9 +67,10 @@ private:
     lazy_error failure_;
 };
 
-warm_up_calls::warm_up_calls(const strand& executor, const pool_config& config,
+warm_up_calls::warm_up_calls(const pool_context& context, const pool_config& config,
                              const std::shared_ptr<worker>& subject)
-    : executor_(executor),
+    : executor_(context.executor),
+      lost_code_(context.lost_code()),
       limits_(config.limits),
       affinity_(config.affinity.mode),
       pool_(config.name),
@@ -94,7 +96,7 @@ asio::awaitable<reply> warm_up_calls::run(std::shared_ptr<warm_up_calls> self, r
         problem = errc::cancelled;
     }
     if (is_answered) {
-        co_return mine->result(self->id_);
+        co_return mine->result(self->id_, self->lost_code_);
     }
     self->abandon(*mine);
     throw mine->error_of(problem, self->id_);

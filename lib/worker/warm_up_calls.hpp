@@ -4,6 +4,7 @@
 #pragma once
 
 #include "async/timer.hpp"
+#include "runtime/pool_context.hpp"
 #include <skep/call_interface.hpp>
 #include <skep/pool_config.hpp>
 
@@ -19,7 +20,8 @@ class warm_up_call;
 /// pipelined.
 class warm_up_calls final : public call_interface, public std::enable_shared_from_this<warm_up_calls> {
 public:
-    warm_up_calls(const strand& executor, const pool_config& config, const std::shared_ptr<worker>& subject);
+    warm_up_calls(const pool_context& context, const pool_config& config,
+                  const std::shared_ptr<worker>& subject);
 
     boost::asio::any_io_executor get_executor() const noexcept override { return executor_; }
     call_operation prepare(request new_request) override;
@@ -33,6 +35,7 @@ private:
     void abandon(warm_up_call& sent_call);
 
     const strand executor_;
+    const errc lost_code_; ///< of a call whose worker is lost
     const limit_options limits_;
     const affinity_mode affinity_; ///< of calls without a mode of their own
     const std::string pool_;       ///< its name

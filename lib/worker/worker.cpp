@@ -12,6 +12,7 @@
 #include <csignal>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 namespace skep {
 
@@ -187,6 +188,7 @@ asio::awaitable<void> worker::launch() {
         }
         worker_link started = co_await core_.surroundings.starter.start(std::move(order));
         core_.process = std::move(started.process);
+        core_.node = std::move(started.node);
         core_.link.emplace(core_.context, std::move(started.data), std::move(started.control),
                            core_.config.limits, static_cast<link_user&>(*this));
         core_.life.launched(core_.process->pid()); // before the process can be seen to end
@@ -408,8 +410,10 @@ std::uint64_t worker::output_lines_dropped() const noexcept {
 error_info worker::describe() const {
     error_info info;
     info.pool = core_.id.pool;
+    info.node = core_.node;
     info.worker = core_.id;
-    info.program = core_.process && !core_.life.was_up() ? core_.process->program() : std::string();
+    info.program = core_.process && !core_.life.was_up() && core_.node.empty() ? core_.process->program()
+                                                                               : std::string();
     info.pid = core_.life.process().pid;
     info.status = core_.life.process().status;
     info.exit_kind = core_.life.process().verdict.kind;
@@ -417,7 +421,21 @@ error_info worker::describe() const {
     info.stacks = to_utf8(stacks_);
     info.detail = core_.life.departure() ? core_.life.departure()->detail : std::string();
     info.output_tail = last_output();
+    if (!core_.node.empty()) {
+        describe_link_in(info);
+    }
     return info;
+}
+
+/// The last output of a node is why its link has ended. The channel and the process of the pool's own words
+/// are that link.
+void worker::describe_link_in(error_info& info) const {
+    const auto words = std::exchange(info.output_tail, {});
+    const bool is_end_of_link = core_.life.leaves_for(departure_cause::lost_channel) ||
+                                core_.life.leaves_for(departure_cause::process_exit);
+    if (is_end_of_link && !words.empty()) {
+        info.detail = words;
+    }
 }
 
 std::string worker::last_output() const {

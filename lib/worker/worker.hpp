@@ -56,6 +56,9 @@ public:
 
     const worker_id& id() const noexcept { return core_.id; }
 
+    /// Returns the name of the node that the worker is; empty for a process of this machine.
+    const std::string& node() const noexcept { return core_.node; }
+
     /// Returns the time at which the worker was requested.
     time_point asked_for() const noexcept { return origin_.asked_for; }
 
@@ -141,6 +144,8 @@ private:
     asio::awaitable<void> launch();
     asio::awaitable<void> watch_process();
     void collect();
+
+    void describe_link_in(error_info& info) const;
 
     moment present() const { return core_.context.present(); }
 

@@ -249,6 +249,7 @@ reply worker_calls::reply_to(const call& answered_call, result_message& answer, 
 
 error_info worker_calls::failure_of(const call& answered_call, error_message& answer) const {
     error_info info;
+    info.node = core_.node;
     info.worker = core_.id;
     info.correlation_id = correlation_id_of(answered_call);
     info.remote_type = std::move(answer.type);

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace skep {
 
@@ -85,6 +86,7 @@ public:
     worker_life life;
     std::optional<skep::link> link;          ///< set by the launch
     std::unique_ptr<worker_process> process; ///< set by the launch
+    std::string node;                        ///< set by the launch; see worker_link
 
 private:
     /// Adds the worker's places to those of the serving workers, or removes them.

@@ -31,6 +31,7 @@ constexpr std::array table{
     row{errc::pool_saturated, status::too_many_requests},
     row{errc::queue_timeout, status::service_unavailable},
     row{errc::no_worker, status::service_unavailable},
+    row{errc::no_node, status::service_unavailable},
     row{errc::not_started, status::service_unavailable},
     row{errc::start_failed, status::service_unavailable},
     row{errc::worker_busy, status::service_unavailable},
@@ -39,6 +40,7 @@ constexpr std::array table{
     row{errc::shutting_down, status::service_unavailable},
     row{errc::timeout, status::gateway_timeout},
     row{errc::worker_lost, status::bad_gateway},
+    row{errc::node_lost, status::bad_gateway},
 };
 
 } // namespace

@@ -134,7 +134,7 @@ struct traffic {
                 done.insert(number);
             } catch (const error& failure) {
                 BOOST_TEST(!is_idempotent);
-                BOOST_TEST((failure.kind() == errc::worker_lost));
+                BOOST_TEST((failure.kind() == errc::node_lost));
                 lost.insert(number);
             }
         }

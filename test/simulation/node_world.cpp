@@ -230,14 +230,16 @@ void node_world::check_ended(const node_call_record& record) {
 void node_world::check_failure(const node_call_record& record) {
     bool is_right = world_.failed_allocations() > 0;
     switch (*record.failure) {
-    case errc::worker_lost: is_right = is_right || record.crashes || has_harm_; break;
+    case errc::worker_lost: is_right = is_right || record.crashes; break; // by the node's pool
+    case errc::node_lost: is_right = is_right || has_harm_; break;
     case errc::cancelled: is_right = is_right || record.is_cancelled; break;
     case errc::timeout:
         is_right = is_right || record.timeout < longest_call || record.crashes || has_harm_;
         break;
     case errc::queue_timeout:
-    case errc::no_worker:
-    case errc::unavailable: // by the node's pool
+    case errc::no_node:
+    case errc::no_worker: // like the rest, by the node's pool
+    case errc::unavailable:
     case errc::pool_saturated: is_right = record.is_idempotent || record.runs == 0; break;
     case errc::shutting_down: is_right = is_right || has_drain_; break;
     default: break;

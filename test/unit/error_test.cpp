@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_SUITE(error_test)
 
 BOOST_AUTO_TEST_CASE(every_code_has_its_own_message) {
     std::set<std::string> messages;
-    constexpr int last = static_cast<int>(errc::out_of_memory);
+    constexpr int last = static_cast<int>(errc::node_lost);
     for (int code = 1; code <= last; ++code) {
         const auto ec = make_error_code(static_cast<errc>(code));
         BOOST_TEST(ec.failed());
@@ -45,12 +45,13 @@ BOOST_AUTO_TEST_CASE(every_code_has_its_own_message) {
 
 BOOST_AUTO_TEST_CASE(conditions) {
     namespace generic = boost::system::errc;
-    constexpr int last = static_cast<int>(errc::out_of_memory);
+    constexpr int last = static_cast<int>(errc::node_lost);
     for (int code = 1; code <= last; ++code) {
         const auto value = static_cast<errc>(code);
         const auto ec = make_error_code(value);
         const bool times_out = value == errc::timeout || value == errc::queue_timeout ||
-                               value == errc::no_worker || value == errc::startup_timeout;
+                               value == errc::no_worker || value == errc::no_node ||
+                               value == errc::startup_timeout;
         BOOST_TEST((ec == generic::operation_canceled) == (value == errc::cancelled), code);
         BOOST_TEST((ec == generic::timed_out) == times_out, code);
         BOOST_TEST((ec == value));
@@ -92,6 +93,29 @@ BOOST_AUTO_TEST_CASE(what_tells_every_fact) {
     BOOST_TEST(text.back() != '\n');
     BOOST_TEST(failure.info().detail == info.detail);
     BOOST_TEST((failure.info().worker == info.worker));
+}
+
+BOOST_AUTO_TEST_CASE(what_names_the_node) {
+    error_info info;
+    info.detail = "the peer was silent for 6000 ms";
+    info.command = "predict";
+    info.node = "gpu-7";
+    info.worker = worker_id{"blue", 0, 1};
+    BOOST_TEST(error(errc::node_lost, info).what() ==
+               std::string("node gpu-7 was lost while it had the call: the peer was silent for 6000 ms "
+                           "[command 'predict', worker blue/0#1]"));
+    BOOST_TEST(error(errc::queue_timeout, info).what() ==
+               std::string("no worker became free in time: the peer was silent for 6000 ms "
+                           "[command 'predict', node gpu-7, worker blue/0#1]"));
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_of_a_newer_node_is_not_the_callers_fault) {
+    error_info info;
+    info.remote_type = "skep.Failure";
+    info.remote_code = "license_expired";
+    const error failure(errc::remote_error, info);
+    BOOST_TEST(!is_callers_fault(failure));
+    BOOST_TEST(contains(failure.what(), "license_expired"));
 }
 
 BOOST_AUTO_TEST_CASE(what_leaves_out_what_does_not_apply) {
@@ -168,13 +192,21 @@ BOOST_AUTO_TEST_CASE(what_gives_advice_after_the_cause) {
 }
 
 BOOST_AUTO_TEST_CASE(every_code_is_somebodys_to_act_on) {
-    const std::set<errc> may_pass{errc::pool_saturated,        errc::queue_timeout, errc::no_worker,
-                                  errc::unavailable,           errc::timeout,       errc::worker_lost,
-                                  errc::session_backend_failed};
+    const std::set<errc> may_pass{errc::pool_saturated,
+                                  errc::queue_timeout,
+                                  errc::no_worker,
+                                  errc::unavailable,
+                                  errc::timeout,
+                                  errc::worker_lost,
+                                  errc::session_backend_failed,
+                                  errc::worker_busy,
+                                  errc::no_node,
+                                  errc::node_lost};
     const std::set<errc> mistakes{errc::unknown_command, errc::invalid_arguments, errc::invalid_request,
                                   errc::frame_too_large, errc::poisonous_request, errc::unknown_worker,
-                                  errc::invalid_config,  errc::session_not_found, errc::invalid_session};
-    for (int value = 1; value <= static_cast<int>(errc::session_backend_failed); ++value) {
+                                  errc::invalid_config,  errc::session_not_found, errc::invalid_session,
+                                  errc::pool_not_found};
+    for (int value = 1; value <= static_cast<int>(errc::node_lost); ++value) {
         const auto code = static_cast<errc>(value);
         BOOST_TEST(retryable(code) == may_pass.contains(code), make_error_code(code).message());
         BOOST_TEST(is_callers_fault(code) == mistakes.contains(code), make_error_code(code).message());

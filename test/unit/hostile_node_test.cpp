@@ -263,7 +263,10 @@ BOOST_DATA_TEST_CASE(a_node_that_breaks_the_protocol_loses_its_calls_and_its_lin
     beset_client of;
     of.serve_answers([&](const json::object&) { return bytes; });
     const auto failure = of.failure_of_call();
-    BOOST_TEST((failure.kind() == errc::worker_lost), failure.what());
+    BOOST_TEST((failure.kind() == errc::node_lost), failure.what());
+    BOOST_TEST(failure.info().node == "evil");
+    BOOST_TEST(std::string(failure.what()).starts_with("node evil was lost while it had the call: "),
+               failure.what());
 }
 
 // Failures
@@ -274,7 +277,13 @@ BOOST_DATA_TEST_CASE(failures_with_codes_that_do_not_exist_are_errors_of_the_wor
     of.serve_answers([&](const json::object& call) {
         return raw_frame(failure_text(text_of_id(call), code, R"({"detail":"d"})"));
     });
-    BOOST_TEST((of.failure_of_call().kind() == errc::remote_error));
+    const auto failure = of.failure_of_call();
+    BOOST_TEST((failure.kind() == errc::remote_error));
+    BOOST_TEST(failure.info().remote_type == "skep.Failure");
+    BOOST_TEST(failure.info().remote_code == code);
+    BOOST_TEST(failure.info().remote_message == "m");
+    BOOST_TEST(failure.info().node == "evil");
+    BOOST_TEST(!is_callers_fault(failure));
 }
 
 BOOST_DATA_TEST_CASE(
@@ -302,7 +311,7 @@ BOOST_AUTO_TEST_CASE(every_code_ends_the_call) {
         ++calls;
         return raw_frame(failure_text(text_of_id(call), code, "{}"));
     });
-    for (int number = 1; number <= static_cast<int>(errc::out_of_memory); ++number) {
+    for (int number = 1; number <= static_cast<int>(errc::node_lost); ++number) {
         code = to_string(static_cast<errc>(number));
         calls = 0;
         const auto failure = of.failure_of_call();

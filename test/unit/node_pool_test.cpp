@@ -310,6 +310,8 @@ BOOST_AUTO_TEST_CASE(a_lost_worker_of_the_node_is_reported_or_replaced) {
     });
     const auto failure = all.failure_of_call(request("crash").arg("n", 1));
     BOOST_TEST((failure.kind() == errc::worker_lost));
+    BOOST_TEST(failure.info().node == "node-0");
+    BOOST_TEST(to_string(failure.info().worker.value()) == "default/0#1");
     BOOST_TEST(failure.info().status.signal() == SIGSEGV);
     BOOST_TEST(failure.info().output_tail.find("last words") != std::string::npos);
     runs = 0;
@@ -323,6 +325,7 @@ BOOST_AUTO_TEST_CASE(a_failure_of_the_nodes_pool_arrives_as_it_is) {
     const auto failure = all.failure_of_call(request("sleep").arg("ms", 1).queue_timeout(1s));
     BOOST_TEST((failure.kind() == errc::queue_timeout));
     BOOST_TEST((failure.info().wait_time >= 1s));
+    BOOST_TEST(failure.info().node == "node-0");
 }
 
 BOOST_AUTO_TEST_CASE(a_node_without_room_refuses_and_the_call_goes_elsewhere) {
@@ -420,7 +423,11 @@ BOOST_AUTO_TEST_CASE(without_a_node_calls_end) {
     cluster all(doubles);
     all.machines[0]->leave();
     all.time.advance(100ms);
-    BOOST_TEST((all.failure_of_call(request("double").arg("n", 1)).kind() == errc::no_worker));
+    const auto failure = all.failure_of_call(request("double").arg("n", 1));
+    BOOST_TEST((failure.kind() == errc::no_node));
+    BOOST_TEST(std::string(failure.what()).starts_with("no node is there"), failure.what());
+    BOOST_TEST(failure.info().node.empty());
+    BOOST_TEST(failure.info().attempts == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_call_outlives_a_cut_of_the_bus) {
@@ -449,6 +456,25 @@ BOOST_AUTO_TEST_CASE(calls_of_a_silent_node_are_lost_or_go_elsewhere) {
     BOOST_TEST(plain.has_ended());
     BOOST_TEST(again.value().has_value());
     BOOST_TEST((plain.problem().has_value() != again.problem().has_value() || plain.value().has_value()));
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_node_is_named_with_the_reason) {
+    cluster all(sleeps);
+    running<reply> call(all.context, all.client->execute(request("sleep").arg("ms", 20'000)));
+    all.time.advance(100ms);
+    all.bus.cut(0, true);
+    all.time.advance(15s);
+    BOOST_REQUIRE(call.problem().has_value());
+    const std::string text = call.problem()->what();
+    BOOST_TEST((call.problem()->kind() == errc::node_lost));
+    BOOST_TEST(call.problem()->info().node == "node-0");
+    BOOST_TEST(text.starts_with("node node-0 was lost while it had the call: "), text);
+    BOOST_TEST(text.find("channel") == std::string::npos, text);
+    BOOST_TEST(text.find("mark the request idempotent") != std::string::npos, text);
+    const auto absent = all.failure_of_call(request("sleep").arg("ms", 1).timeout(2s));
+    BOOST_TEST((absent.kind() == errc::no_node));
+    BOOST_TEST(std::string(absent.what()).find("node node-0 was lost: ") != std::string::npos, absent.what());
+    all.bus.cut(0, false);
 }
 
 BOOST_AUTO_TEST_CASE(a_draining_node_finishes_its_calls) {

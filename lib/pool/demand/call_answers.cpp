@@ -115,16 +115,19 @@ void call_answers::on_remote_error(worker& sender, call& answered_call, error_me
     room_.serve(sender);
 }
 
-/// The node's own pool has failed the call.
+/// The node's own pool has failed the call. A newer node may know more failures.
 void call_answers::on_failure_of_node(worker& sender, call& answered_call, error_message& answer) {
     const call_ptr keep(&answered_call);
-    const auto code = errc_of(answer.code).value_or(errc::remote_error);
-    auto info = failure_from_json(answer.data);
+    const auto known_code = errc_of(answer.code);
+    const auto code = known_code.value_or(errc::remote_error);
+    auto info =
+        known_code ? failure_from_json(answer.data) : sender.calls().failure_of(answered_call, answer);
+    info.node = sender.node();
     info.correlation_id = sender.calls().correlation_id_of(answered_call);
     if (is_refusal(code) && answered_call.attempts < most_refusals) {
         send_elsewhere(answered_call);
-    } else if (code == errc::worker_lost) {
-        retry_or_fail(sender, info, {keep, true, false, false});
+    } else if (code == errc::worker_lost || code == errc::node_lost) {
+        retry_or_fail(sender, code, info, {keep, true, false, false});
     } else {
         open_.fail(answered_call, code, std::move(info));
     }
@@ -155,14 +158,16 @@ void call_answers::on_call_lost(worker& leaver, const error_info& end, const los
         }
         return;
     }
-    retry_or_fail(leaver, end, notice);
+    retry_or_fail(leaver, context_.lost_code(), end, notice);
 }
 
-void call_answers::retry_or_fail(worker& leaver, const error_info& end, const lost_call_notice& notice) {
+/// `code`: of the loss, `end` its description.
+void call_answers::retry_or_fail(worker& leaver, errc code, const error_info& end,
+                                 const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     const auto now = context_.now();
     auto info = end;
-    const error cause(errc::worker_lost, info);
+    const error cause(code, info);
     const bool is_lost_in_session = lost.has_session() && sessions_.is_lost(lost);
     const bool may_go_elsewhere = !lost.is_leased() && !is_lost_in_session;
     const auto verdict = losses_.judge(notice, may_go_elsewhere, cause, now);
@@ -175,18 +180,17 @@ void call_answers::retry_or_fail(worker& leaver, const error_info& end, const lo
             info.detail += "; it was in a batch of " + std::to_string(lost.batch_size) + " calls";
         }
         info.detail += refused ? "" : why_not_again(lost, leaver, may_go_elsewhere, verdict.budget_is_spent);
-        open_.fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(info));
+        open_.fail(lost, refused ? errc::poisonous_request : code, std::move(info));
         return;
     }
     if (lost.is_leased()) {
-        open_.fail(lost, errc::worker_lost, std::move(info));
+        open_.fail(lost, code, std::move(info));
         return;
     }
     if (is_lost_in_session) {
         const bool may_have_begun = notice.may_have_begun || lost.attempts > 1; // at an earlier worker
         info.detail += may_have_begun ? "" : std::string(info.detail.empty() ? "" : ": ") + worker_is_gone;
-        open_.fail(lost, may_have_begun ? errc::worker_lost : errc::session_worker_unavailable,
-                   std::move(info));
+        open_.fail(lost, may_have_begun ? code : errc::session_worker_unavailable, std::move(info));
         return;
     }
     context_.publish<events::request_retried>([&] {

@@ -34,7 +34,7 @@ private:
     void on_failure_of_node(worker& sender, call& answered_call, error_message& answer);
     void send_elsewhere(call& refused_call);
     void on_late_answer(worker& sender, call& answered_call);
-    void retry_or_fail(worker& leaver, const error_info& end, const lost_call_notice& notice);
+    void retry_or_fail(worker& leaver, errc code, const error_info& end, const lost_call_notice& notice);
 
     const pool_context& context_;
     waiting_room& room_;

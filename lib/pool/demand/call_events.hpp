@@ -57,7 +57,8 @@ inline void publish_left_queue(const pool_context& context, const std::string& p
     if (code == errc::cancelled) {
         context.publish<events::queue_cancelled>(
             [&] { return describe(std::type_identity<events::queue_cancelled>()); });
-    } else if (code == errc::queue_timeout || code == errc::timeout || code == errc::no_worker) {
+    } else if (code == errc::queue_timeout || code == errc::timeout || code == errc::no_worker ||
+               code == errc::no_node) {
         context.publish<events::queue_timeout>(
             [&] { return describe(std::type_identity<events::queue_timeout>()); });
     }

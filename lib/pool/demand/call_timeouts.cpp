@@ -44,13 +44,14 @@ void call_timeouts::fail_waiting(call& waiting_call, const supply_outlook& suppl
     auto info = with_detail(supply.shortage);
     auto code = errc::queue_timeout;
     if (!room_.places().is_any_up()) {
-        code = errc::no_worker;
+        code = context_.absent_code();
     } else if (waiting_call.deadline <= context_.now()) {
         code = errc::timeout;
         info = with_detail(timeout_detail(facts_of(waiting_call, supply.shortage)));
     } else if (info.detail.empty()) {
         info.detail = waiting_call.is_leased() ? "the lease's other calls held its places; raise "
                       : waiting_call.slot      ? "the worker of its session was busy; raise "
+                      : context_.has_nodes     ? "all were busy; start more nodes, or raise "
                                                : "all were busy; raise workers, ";
         info.detail += "queue.timeout or the request's queue_timeout";
     }

@@ -168,7 +168,7 @@ bool dispatcher::is_to_wait(call& new_call, const worker& free) {
 
 void dispatcher::place_in_lease(call& new_call, lease_claim& lease) {
     if (lease.state == lease_state::lost) {
-        refuse_in_lease(new_call, lease, errc::worker_lost, "the leased worker had ended before the call");
+        refuse_in_lease(new_call, lease, context_.lost_code(), "the leased worker had ended before the call");
     } else if (lease.state != lease_state::held) {
         refuse_in_lease(new_call, lease, errc::invalid_request, "the lease was given back before the call");
     } else if (lease.waiting.empty() && lease.can_begin_call()) {
@@ -498,7 +498,7 @@ void dispatcher::refuse_in_session(call& refused_call, const route& chosen_route
     auto [code, info] = sessions_.why_refused(chosen_route, is_foreign);
     const bool may_have_begun = refused_call.attempts > 0; // before the retry
     if (code == errc::session_worker_unavailable && may_have_begun) {
-        code = errc::worker_lost;
+        code = context_.lost_code();
     }
     open_.fail(refused_call, code, std::move(info));
 }

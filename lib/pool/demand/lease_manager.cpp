@@ -262,7 +262,7 @@ void lease_manager::lose(lease_claim& lease) {
         room_.deadlines().remove(lease);
         if (!lease.waiting.empty()) {
             info.detail = "the leased worker ended";
-            calls_.open_calls().fail_waiting_in(lease, errc::worker_lost, info);
+            calls_.open_calls().fail_waiting_in(lease, context_.lost_code(), info);
         }
         break;
     default:
@@ -336,7 +336,7 @@ void lease_manager::on_due(claim& due_claim, const supply_outlook& supply) {
 void lease_manager::fail_waiting(lease_claim& waiting_lease, const supply_outlook& supply) {
     error_info info;
     info.detail = supply.shortage;
-    const auto code = room_.places().is_any_up() ? errc::queue_timeout : errc::no_worker;
+    const auto code = room_.places().is_any_up() ? errc::queue_timeout : context_.absent_code();
     if (code == errc::queue_timeout && info.detail.empty()) {
         info.detail = waiting_lease.slot ? "the worker that it insists on was busy; raise "
                                          : "no worker could be spared; raise workers, ";

@@ -116,6 +116,7 @@ void open_calls::abandon(call& running_call, errc code, error_info info) {
     auto& at = *running_call.assigned_worker;
     if (!info.worker) { // otherwise pid and status belong to the worker that caused the error
         info.worker = at.id();
+        info.node = at.node();
     }
     const bool uses_session = std::exchange(running_call.uses_session, false);
     fail(running_call, code, std::move(info));
@@ -259,7 +260,8 @@ void open_calls::count_failure(errc code) noexcept {
     ++counters_.failed;
     counters_.remote_errors += code == errc::remote_error ? 1 : 0;
     counters_.rejected += code == errc::pool_saturated ? 1 : 0;
-    counters_.queue_timeouts += code == errc::queue_timeout || code == errc::no_worker ? 1 : 0;
+    const bool is_unserved = code == errc::no_worker || code == errc::no_node;
+    counters_.queue_timeouts += code == errc::queue_timeout || is_unserved ? 1 : 0;
     counters_.timeouts += code == errc::timeout ? 1 : 0;
     counters_.cancelled += code == errc::cancelled ? 1 : 0;
     counters_.poisonous += code == errc::poisonous_request ? 1 : 0;

@@ -318,7 +318,8 @@ bool supervisor::record_fault(const worker& leaver) {
     const auto& why = leaver.life().departure();
     const bool is_fault = why && kind_of(why->cause) != departure_kind::plan;
     if (is_fault) {
-        last_failure_ = error(why->code, leaver.describe());
+        const auto code = why->code == errc::worker_lost ? context_.lost_code() : why->code;
+        last_failure_ = error(code, leaver.describe());
     }
     return is_fault;
 }
@@ -329,11 +330,19 @@ void supervisor::record_failure_under_way() {
     }
 }
 
+/// Returns the failure of a worker, perhaps without a call, in front of its detail.
+std::string supervisor::what_failed(errc code, const error_info& info) const {
+    if (code == errc::spawn_failed && context_.has_nodes) {
+        return "no link was opened";
+    }
+    return code == errc::worker_lost ? "the worker was lost"
+           : code == errc::node_lost ? "node " + info.node + " was lost"
+                                     : make_error_code(code).message();
+}
+
 error_info supervisor::last_cause() const {
     auto info = last_failure();
-    const auto code = last_failure_code();
-    const auto what = code == errc::worker_lost ? "the worker was lost" // perhaps without a call
-                                                : make_error_code(code).message();
+    const auto what = what_failed(last_failure_code(), info);
     info.detail = "the last failure was: " + what + ": " + info.detail;
     return info;
 }

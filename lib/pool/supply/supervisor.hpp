@@ -113,6 +113,7 @@ private:
     void remove(const worker& ended_worker);
     void record_end(const worker& ended_worker);
     bool record_fault(const worker& leaver);
+    std::string what_failed(errc code, const error_info& info) const;
     void publish_circuit(time_point now);
     void watch_threads();
 
