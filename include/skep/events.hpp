@@ -30,6 +30,7 @@ namespace skep {
 /// - `name`: the kind of event, as in name_of() and to_json()
 /// - `pool`: name of the pool
 /// - `worker`: the worker concerned
+/// - `node`: the node that the worker is a link to; empty for a worker of this machine
 /// - `pid`: process id of the worker
 /// - `reason`: the cause, for people
 /// - `command`: command of the call concerned
@@ -292,6 +293,7 @@ struct request_started {
     std::string session;
     duration queue_time{}; ///< since the call was made
     int attempt = 1;       ///< 1 for the first worker of the call
+    std::string node{};
 };
 
 /// A call is over. Published once per call, also for a call that no worker received.
@@ -307,6 +309,7 @@ struct request_finished {
     duration total_time{}; ///< from making the call to its end
     int attempts = 0;      ///< workers that the call was sent to
     std::string outcome;   ///< "ok", or the name of the errc
+    std::string node{};
 };
 
 /// A call is over, and failed. Published once per failed call, before its request_finished. A subscriber to
@@ -322,6 +325,7 @@ struct request_failed {
     int attempts = 0;           ///< workers that the call was sent to
     std::string outcome;        ///< the name of the errc
     std::string exception_type; ///< type of the worker's exception, as in error_info::remote_type
+    std::string node{};
 };
 
 /// The worker of a call was lost, and the call will be sent again.
@@ -332,6 +336,7 @@ struct request_retried {
     std::string correlation_id;
     duration wait_time{}; ///< delay before the call is sent again
     int attempts = 0;     ///< workers that the call was sent to so far
+    std::string node{};
 };
 
 /// A worker gave back a call before its begin, because a longer call was running. The call is sent again.
@@ -340,6 +345,7 @@ struct request_recalled {
     worker_id worker; ///< had the call
     std::string command;
     std::string correlation_id;
+    std::string node{};
 };
 
 /// A batch of calls was sent to a worker; of a batch command also a single call.
@@ -397,6 +403,7 @@ struct span {
     /// metadata.
     boost::json::object attributes;
     boost::json::array links; ///< of a batch: for each traced call {"trace_id": text, "span_id": text}
+    std::string node{};
 };
 
 /// A call or lease of a session got a worker, or pool::bind_session() bound the session to a worker.
@@ -474,21 +481,22 @@ BOOST_DESCRIBE_STRUCT(queue_enqueued, (), (pool, command, correlation_id, depth)
 BOOST_DESCRIBE_STRUCT(queue_dequeued, (), (pool, command, correlation_id, wait_time, depth))
 BOOST_DESCRIBE_STRUCT(queue_timeout, (), (pool, command, correlation_id, wait_time))
 BOOST_DESCRIBE_STRUCT(queue_cancelled, (), (pool, command, correlation_id, wait_time))
-BOOST_DESCRIBE_STRUCT(request_started, (), (worker, command, correlation_id, session, queue_time, attempt))
+BOOST_DESCRIBE_STRUCT(request_started, (),
+                      (worker, command, correlation_id, session, queue_time, attempt, node))
 BOOST_DESCRIBE_STRUCT(request_finished, (),
                       (pool, worker, command, correlation_id, session, queue_time, run_time, total_time,
-                       attempts, outcome))
+                       attempts, outcome, node))
 BOOST_DESCRIBE_STRUCT(request_failed, (),
                       (pool, worker, command, correlation_id, session, total_time, attempts, outcome,
-                       exception_type))
-BOOST_DESCRIBE_STRUCT(request_retried, (), (worker, command, correlation_id, wait_time, attempts))
-BOOST_DESCRIBE_STRUCT(request_recalled, (), (worker, command, correlation_id))
+                       exception_type, node))
+BOOST_DESCRIBE_STRUCT(request_retried, (), (worker, command, correlation_id, wait_time, attempts, node))
+BOOST_DESCRIBE_STRUCT(request_recalled, (), (worker, command, correlation_id, node))
 BOOST_DESCRIBE_STRUCT(batch_formed, (), (worker, command, calls, wait_time))
 BOOST_DESCRIBE_STRUCT(stream_chunk, (), (worker, command, correlation_id, bytes))
 BOOST_DESCRIBE_STRUCT(tool_called, (), (worker, tool, command, correlation_id))
 BOOST_DESCRIBE_STRUCT(span, (),
                       (pool, worker, what, kind, trace_id, span_id, parent_id, start_time, time, outcome,
-                       correlation_id, attributes, links))
+                       correlation_id, attributes, links, node))
 BOOST_DESCRIBE_STRUCT(session_affinity, (), (worker, session, result))
 BOOST_DESCRIBE_STRUCT(session_created, (), (session, count))
 BOOST_DESCRIBE_STRUCT(session_expired, (), (session))

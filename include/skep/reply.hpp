@@ -11,6 +11,7 @@
 
 #include <boost/json/value.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,15 +45,17 @@ struct reply {
     /// Returned bytes; `value` refers to them as {"$attachment": index}. With an index out of range, such an
     /// object is data.
     std::vector<blob> attachments;
-    worker_id worker;           ///< the worker that answered
-    std::string correlation_id; ///< id of the request, or a generated id
-    duration queue_time{};      ///< from execute() to the dispatch that led to this answer
-    duration run_time{};        ///< from that dispatch to the answer
-    int attempts = 1;           ///< number of workers that the call was sent to, including `worker`
+    worker_id worker; ///< the worker that answered: of the node's pool, if the node has named it
+    std::optional<std::string> node{}; ///< the node that had the call; empty: this machine
+    std::string correlation_id;        ///< id of the request, or a generated id
+    duration queue_time{}; ///< from execute() to the dispatch that led to this answer; also at the node
+    duration run_time{};   ///< from that dispatch to the answer
+    int attempts = 1;      ///< number of workers that the call was sent to, including `worker`
 
 private:
     error_info known() const {
         error_info info;
+        info.node = node.value_or(std::string());
         info.worker = worker;
         info.attempts = attempts;
         return info;

@@ -37,7 +37,8 @@ struct tool_call {
     boost::json::object args;                ///< arguments by name
     std::vector<blob> attachments;           ///< see reply::attachments; `args` refer to them
     std::string command;                     ///< command of the worker's call, like the members below
-    worker_id worker;                        ///< the worker that runs the call
+    worker_id worker;                        ///< the worker that runs the call, or the link to the node
+    std::string node{};                      ///< the node that has the call; empty: this machine
     std::string session;                     ///< session of the call; empty if the call has none
     std::string correlation_id;              ///< id of the call in logs
     boost::json::object metadata;            ///< see request::metadata

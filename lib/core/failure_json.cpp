@@ -3,6 +3,7 @@
 
 #include "core/failure_json.hpp"
 
+#include "core/node_call.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -82,6 +83,7 @@ json::object failure_to_json(const error_info& info) {
                        {"exit_evidence", to_utf8(info.exit_evidence)},
                        {"stacks", to_utf8(info.stacks)},
                        {"output_tail", to_utf8(info.output_tail)},
+                       {"attempts", info.attempts},
                        {"wait_ms", whole_milliseconds(info.wait_time)},
                        {"queue_depth", info.queue_depth},
                        {"running_calls", info.running_calls},
@@ -107,6 +109,7 @@ error_info failure_from_json(const json::value& facts) {
     info.exit_evidence = from.text("exit_evidence");
     info.stacks = from.text("stacks");
     info.output_tail = from.text("output_tail");
+    info.attempts = static_cast<int>(from.number("attempts", most_attempts_at_node));
     info.wait_time = from.span("wait_ms");
     info.queue_depth =
         static_cast<std::size_t>(from.number("queue_depth", std::numeric_limits<std::int32_t>::max()));

@@ -5,6 +5,7 @@
 
 #include <skep/affinity.hpp>
 #include <skep/time.hpp>
+#include <skep/worker_id.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -23,6 +24,15 @@ struct node_call {
     std::string batch_key;
     std::vector<std::string> tools;  ///< names of the client's tools, at most most_tools_for_node
     std::vector<std::string> arrays; ///< names of the arguments that hold arrays
+};
+
+inline constexpr int most_attempts_at_node = 1'000'000;
+
+/// The way of a call through a node's pool, told with the answer.
+struct node_answer {
+    std::optional<worker_id> worker; ///< of the node's pool
+    int attempts = 1;                ///< number of its workers that the call was sent to
+    duration wait{};                 ///< in its queue
 };
 
 } // namespace skep

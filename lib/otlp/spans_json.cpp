@@ -45,6 +45,9 @@ json::array attributes_of(const events::span& span) {
     if (span.worker.generation != 0) {
         add(attributes, "skep.worker", json::value(to_string(span.worker)));
     }
+    if (!span.node.empty()) {
+        add(attributes, "skep.node", json::value(span.node));
+    }
     if (!span.correlation_id.empty()) {
         add(attributes, "skep.correlation_id", json::value(span.correlation_id));
     }

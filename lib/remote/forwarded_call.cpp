@@ -111,6 +111,11 @@ request request_for(worker_call& call, const link_context& link) {
 /// Returns what the worker's code has said, for the client.
 error_message message_of(const error_info& info) {
     error_message message;
+    node_answer facts;
+    facts.worker = info.worker;
+    facts.attempts = info.attempts;
+    facts.wait = info.wait_time;
+    message.from_node = std::make_shared<const node_answer>(std::move(facts));
     message.type = info.remote_type;
     message.message = info.remote_message;
     message.traceback = info.remote_traceback;
@@ -133,6 +138,11 @@ error_message message_of(const error& failure) {
 }
 
 json::value take_answer(worker_call& call, reply answer) {
+    node_answer facts;
+    facts.worker = std::move(answer.worker);
+    facts.attempts = answer.attempts;
+    facts.wait = answer.queue_time;
+    served_call::behind(call).describe_node(std::move(facts));
     for (auto& each : answer.attachments) {
         call.attach(std::move(each)); // in order, so that the references in the value stay right
     }

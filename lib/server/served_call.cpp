@@ -268,7 +268,7 @@ void served_call::answer(json::value value) {
     auto& out = services_.out;
     try {
         append_answer(out.text(), answer_kind::result, message_.id, value, attachments_,
-                      services_.welcome.limits);
+                      services_.welcome.limits, from_node_ ? &*from_node_ : nullptr);
         out.attach(attachments_);
         out.send_soon();
     } catch (const std::logic_error&) {

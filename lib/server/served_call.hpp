@@ -5,6 +5,7 @@
 
 #include "async/condition_variable.hpp"
 #include "async/task_group.hpp"
+#include "core/node_call.hpp"
 #include "server/call_failure.hpp"
 #include "server/cancelled_calls.hpp"
 #include "server/outbox.hpp"
@@ -77,6 +78,9 @@ public:
                                           std::vector<blob> attachments);
     void progress(double fraction, std::string_view text);
 
+    /// Adds the facts of a node to the answer.
+    void describe_node(node_answer facts) { from_node_ = std::move(facts); }
+
     // For the conversation.
     void grant(stream_credit more);
     void handle_tool_answer(open_tool_call& answered_call);
@@ -116,6 +120,7 @@ private:
     served_batch* batch_ = nullptr; ///< has the handler; null if the call runs alone
     bool was_interrupted_ = false;
     std::vector<blob> attachments_; ///< of the result
+    std::optional<node_answer> from_node_;
     std::optional<collected_chunks> collected_;
     std::size_t open_tool_calls_ = 0;
     std::optional<condition_variable> changed_; ///< credit, or room for tool calls; rarely waited for

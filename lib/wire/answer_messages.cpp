@@ -79,9 +79,26 @@ void append_member(std::string& out, std::string_view key, std::string_view text
     append_json_text(out, text);
 }
 
+/// Appends the facts of a node.
+void append_node_answer(std::string& out, const node_answer& facts) {
+    out += R"(,"node":{"attempts":)";
+    append_json_number(out, static_cast<std::uint64_t>(facts.attempts));
+    out += R"(,"wait_ms":)";
+    const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(facts.wait);
+    append_json_number(out, static_cast<std::uint64_t>(wait.count()));
+    const auto worker = facts.worker ? to_string(*facts.worker) : std::string();
+    if (!worker.empty() && worker.size() <= longest_worker_id) {
+        append_member(out, R"(,"worker":)", worker);
+    }
+    out += '}';
+}
+
 void append_error_frame(std::string& out, const error_message& error, std::string_view data) {
     append_frame(out, 0, [&] {
         append_id(out, "error", error.id);
+        if (error.from_node) {
+            append_node_answer(out, *error.from_node);
+        }
         append_member(out, R"(,"error":{"type":)", error.type);
         append_member(out, R"(,"message":)", error.message);
         if (!error.code.empty()) {
@@ -204,13 +221,17 @@ void append_progress(std::string& out, std::uint64_t id, double fraction, std::s
 }
 
 std::size_t append_answer(std::string& out, answer_kind kind, std::uint64_t id, const json::value& value,
-                          const std::vector<blob>& attachments, const worker_limits& limits) {
+                          const std::vector<blob>& attachments, const worker_limits& limits,
+                          const node_answer* from_node) {
     const auto begin = out.size() + frame_header_size;
     std::size_t size = 0;
     append_frame(out, total_size(attachments), [&] {
         append_id(out, kind == answer_kind::result ? "result" : "chunk", id);
         if (!attachments.empty()) {
             append_attachment_sizes(out, attachments);
+        }
+        if (from_node != nullptr) {
+            append_node_answer(out, *from_node);
         }
         out += R"(,"value":)";
         append_json(out, value, deepest_within(limits, 1));
@@ -248,6 +269,7 @@ void append_error(std::string& out, const error_message& error, const worker_lim
                                    std::max(limits.tree_bytes, around_value) - around_value});
     error_message fitting;
     fitting.id = error.id;
+    fitting.from_node = error.from_node;
     fitting.type = beginning_of(to_utf8(error.type), std::min(longest_name, longest / 8));
     fitting.code = beginning_of(to_utf8(error.code), longest_name);
     std::string bare;

@@ -35,10 +35,11 @@ void append_progress(std::string& out, std::uint64_t id, double fraction, std::s
 
 enum class answer_kind { result, chunk };
 
+/// `from_node`: the facts of a node; null for a worker.
 /// Returns the number of bytes of the JSON. Throws unsendable or too_large.
 std::size_t append_answer(std::string& out, answer_kind kind, std::uint64_t id,
                           const boost::json::value& value, const std::vector<blob>& attachments,
-                          const worker_limits& limits);
+                          const worker_limits& limits, const node_answer* from_node = nullptr);
 
 /// Throws unsendable or too_large.
 void append_tool_call(std::string& out, std::uint64_t id, std::uint64_t tool_call, std::string_view name,

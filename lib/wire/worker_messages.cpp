@@ -118,6 +118,32 @@ void refuse_attachments(const members& fields, std::span<const std::byte> payloa
     }
 }
 
+/// Returns a number of the facts of a node, within its limits; the least one without such a member.
+std::int64_t number_of_node(const json::object& facts, std::string_view key, std::int64_t least,
+                            std::int64_t most) {
+    const auto* const found = facts.if_contains(key);
+    return found != nullptr && found->is_int64() ? std::clamp(found->get_int64(), least, most) : least;
+}
+
+/// Reads the facts of a node. A worker may send the member for reasons of its own: members of other types are
+/// left out.
+std::shared_ptr<const node_answer> to_node_answer(const members& fields) {
+    constexpr std::chrono::milliseconds longest_wait = std::chrono::hours(24 * 365);
+    const auto* const found = fields.find("node");
+    const auto* const told = found != nullptr ? found->if_object() : nullptr;
+    if (told == nullptr) {
+        return nullptr;
+    }
+    const auto made = std::make_shared<node_answer>();
+    const auto* const worker = told->if_contains("worker");
+    if (worker != nullptr && worker->is_string() && worker->get_string().size() <= longest_worker_id) {
+        made->worker = to_worker_id(worker->get_string());
+    }
+    made->attempts = static_cast<int>(number_of_node(*told, "attempts", 1, most_attempts_at_node));
+    made->wait = std::chrono::milliseconds(number_of_node(*told, "wait_ms", 0, longest_wait.count()));
+    return made;
+}
+
 error_message to_error(const members& fields) {
     error_message error;
     error.id = fields.number("id");
@@ -139,6 +165,7 @@ error_message to_error(const members& fields) {
     if (error.type.empty()) {
         fields.refuse("error", "names no type");
     }
+    error.from_node = to_node_answer(fields);
     return error;
 }
 
@@ -292,7 +319,7 @@ worker_message worker_message_decoder::decode(const frame_view& frame) {
     const auto usual = frame.payload.empty() ? usual_result_in(frame.json) : std::nullopt;
     if (usual) {
         if (auto* const value = reader_.read_value(usual->value, usual_result::bytes_before)) {
-            return result_message{usual->id, std::move(*value), {}};
+            return result_message{usual->id, std::move(*value), {}, nullptr};
         }
     }
     return to_message(reader_.read(frame.json), frame);
@@ -338,7 +365,8 @@ worker_message worker_message_decoder::to_message(std::vector<json_field>& read,
     const members fields(read, type);
     if (type == "result") {
         auto attachments = to_attachments(fields, frame);
-        return result_message{fields.number("id"), std::move(fields.value("value")), std::move(attachments)};
+        return result_message{fields.number("id"), std::move(fields.value("value")), std::move(attachments),
+                              to_node_answer(fields)};
     }
     if (type == "chunk") {
         auto attachments = to_attachments(fields, frame);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/batch_limits.hpp"
+#include "core/node_call.hpp"
 #include "wire/frame.hpp"
 #include "wire/json_fields.hpp"
 #include <skep/blob.hpp>
@@ -16,6 +17,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +38,8 @@ inline constexpr std::uint64_t most_slots = 65'536;
 inline constexpr std::size_t longest_name = 256;
 inline constexpr std::size_t longest_error_message = 64u << 10;
 inline constexpr std::size_t longest_traceback = 256u << 10;
+
+inline constexpr std::size_t longest_worker_id = 256; ///< in the facts of a node
 
 inline constexpr std::size_t longest_progress_text = 4u << 10;
 
@@ -72,6 +76,7 @@ struct result_message {
     std::uint64_t id = 0;
     boost::json::value value;
     std::vector<blob> attachments;
+    std::shared_ptr<const node_answer> from_node{}; ///< null unless a node has told its facts
 };
 struct chunk_message {
     std::uint64_t id = 0;
@@ -86,6 +91,7 @@ struct error_message {
     std::string traceback;
     std::string code;        ///< set by the worker's code if the caller is at fault; otherwise empty
     boost::json::value data; ///< belongs to the code
+    std::shared_ptr<const node_answer> from_node{}; ///< null unless a node has told its facts
 };
 struct progress_message {
     std::uint64_t id = 0;

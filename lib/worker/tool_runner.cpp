@@ -113,6 +113,7 @@ void tool_runner::start(const call_ptr& caller, tool_call_message& message, std:
                    .attachments = std::move(message.attachments),
                    .command = caller->req.command(),
                    .worker = core_.id,
+                   .node = core_.node,
                    .session = caller->req.session(),
                    .correlation_id = std::move(correlation_id),
                    .metadata = caller->req.metadata(),
@@ -134,6 +135,7 @@ void tool_runner::join_trace(tool_run& active_run, std::string parent_span) cons
     auto& span = active_run.span.emplace();
     span.pool = core_.id.pool;
     span.worker = core_.id;
+    span.node = core_.node;
     span.what = active_run.asked.name;
     span.kind = "server";
     span.trace_id = ties->trace->trace_id;

@@ -238,19 +238,41 @@ std::string worker_calls::session_of(std::string_view correlation_id) const {
 }
 
 reply worker_calls::reply_to(const call& answered_call, result_message& answer, time_point now) const {
-    return {.value = std::move(answer.value),
-            .attachments = std::move(answer.attachments),
-            .worker = core_.id,
-            .correlation_id = correlation_id_of(answered_call),
-            .queue_time = answered_call.dispatched - answered_call.submitted,
-            .run_time = now - answered_call.dispatched,
-            .attempts = answered_call.attempts};
+    reply result{.value = std::move(answer.value),
+                 .attachments = std::move(answer.attachments),
+                 .worker = core_.id,
+                 .correlation_id = correlation_id_of(answered_call),
+                 .queue_time = answered_call.dispatched - answered_call.submitted,
+                 .run_time = now - answered_call.dispatched,
+                 .attempts = answered_call.attempts};
+    if (core_.context.has_nodes) {
+        describe_node_in(result, answer.from_node.get());
+    }
+    return result;
+}
+
+/// The time that the links take counts as time of the run.
+void worker_calls::describe_node_in(reply& new_reply, const node_answer* facts) const {
+    new_reply.node = core_.node;
+    if (facts == nullptr) {
+        return;
+    }
+    new_reply.worker = facts->worker.value_or(core_.id);
+    new_reply.attempts += facts->attempts - 1;
+    const auto wait = std::min(facts->wait, new_reply.run_time);
+    new_reply.queue_time += wait;
+    new_reply.run_time -= wait;
 }
 
 error_info worker_calls::failure_of(const call& answered_call, error_message& answer) const {
     error_info info;
     info.node = core_.node;
     info.worker = core_.id;
+    if (core_.context.has_nodes && answer.from_node) {
+        info.worker = answer.from_node->worker;
+        info.attempts = answer.from_node->attempts;
+        info.wait_time = answer.from_node->wait;
+    }
     info.correlation_id = correlation_id_of(answered_call);
     info.remote_type = std::move(answer.type);
     info.remote_message = std::move(answer.message);

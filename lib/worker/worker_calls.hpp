@@ -145,6 +145,9 @@ private:
     std::size_t open(hello_message& hello);
     const std::string& correlation() const noexcept { return correlation_; }
 
+    /// `facts`: of the node; may be null.
+    void describe_node_in(reply& new_reply, const node_answer* facts) const;
+
     void send(std::span<call* const> batch, time_point now);
     std::vector<std::string> tools_of(const call& sent_call) const;
 

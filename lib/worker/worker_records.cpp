@@ -52,6 +52,7 @@ void worker_records::publish_span(const event_message& message) const {
         span.worker = core_.id;
         span.what = message.name;
         span.kind = "internal";
+        span.node = core_.node;
         span.trace_id = message.span->trace_id;
         span.span_id = message.span->span_id;
         span.parent_id = message.span->parent_id;

@@ -60,6 +60,7 @@ BOOST_AUTO_TEST_CASE(a_bare_span) {
 BOOST_AUTO_TEST_CASE(what_else_it_can_have) {
     auto span = bare_span();
     span.worker = {"p", 1, 2};
+    span.node = "gpu-7";
     span.parent_id = "1111111111111111";
     span.outcome = "timeout";
     span.correlation_id = "c";
@@ -69,6 +70,7 @@ BOOST_AUTO_TEST_CASE(what_else_it_can_have) {
     BOOST_TEST(found.at("status") == (json::object{{"code", 2}, {"message", "timeout"}}));
     const auto expected = json::parse(R"([{"key":"skep.pool","value":{"stringValue":"p"}},
         {"key":"skep.worker","value":{"stringValue":"p/1#2"}},
+        {"key":"skep.node","value":{"stringValue":"gpu-7"}},
         {"key":"skep.correlation_id","value":{"stringValue":"c"}},
         {"key":"skep.attempts","value":{"intValue":"2"}},
         {"key":"skep.queue_ms","value":{"doubleValue":1.5}},

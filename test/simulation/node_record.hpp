@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 namespace skep::simulation {
 
@@ -24,6 +25,7 @@ struct node_call_record {
     bool is_cancelled = false; ///< by its caller
 
     std::size_t runs = 0;    ///< handlers that began
+    std::string node;        ///< of the last of them
     std::size_t arrived = 0; ///< chunks
     bool has_ended = false;
     std::optional<errc> failure; ///< nothing after a success

@@ -133,9 +133,11 @@ asio::awaitable<void> node_world::make(client& from, node_call_record& record) {
             if (answer.value != record.number) {
                 wrong(record, "has the answer of another");
             }
+            check_origin(record, answer);
         }
     } catch (const error& failure) {
         record.failure = failure.kind();
+        check_origin(record, failure);
         world_.trace("call " + std::to_string(record.number) + ": " + failure.what());
     } catch (const boost::system::system_error&) { // cancelled before it began
         record.failure = errc::cancelled;
@@ -163,6 +165,7 @@ asio::awaitable<void> node_world::read(client& from, node_call_record& record, r
     if (record.arrived != record.chunks || chunks.result().value != record.number) {
         wrong(record, "lacks chunks, or has the answer of another");
     }
+    check_origin(record, chunks.result());
 }
 
 void node_world::draw_faults() {
@@ -224,6 +227,25 @@ void node_world::check_ended(const node_call_record& record) {
     }
     if (!world_.is_in_time(record.begin + record.timeout + 10ms, world_.now())) {
         wrong(record, "ends after its time");
+    }
+}
+
+/// A call that has run once has run at the node of its answer.
+void node_world::check_origin(const node_call_record& record, const reply& answer) {
+    if (record.runs == 1 && answer.node != record.node) {
+        wrong(record, "names another node than " + record.node + ", where it has run");
+    }
+    if (answer.worker.pool != "default" || answer.attempts < 1 || answer.run_time < duration::zero()) {
+        wrong(record, "has no worker of a node, or odd figures");
+    }
+}
+
+/// A plain call is lost where it may have run.
+void node_world::check_origin(const node_call_record& record, const error& failure) {
+    const bool is_lost = failure.kind() == errc::worker_lost || failure.kind() == errc::node_lost;
+    const auto& node = failure.info().node;
+    if (is_lost && (node.empty() || (!record.is_idempotent && record.runs == 1 && node != record.node))) {
+        wrong(record, "is lost at '" + node + "', and has run at " + record.node);
     }
 }
 

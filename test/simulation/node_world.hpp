@@ -50,6 +50,8 @@ private:
     void end_all();
     void check_ended(const node_call_record& record);
     void check_failure(const node_call_record& record);
+    void check_origin(const node_call_record& record, const reply& answer);
+    void check_origin(const node_call_record& record, const error& failure);
     void check_end();
     void wrong(const node_call_record& record, const std::string& what);
 

@@ -122,6 +122,30 @@ BOOST_AUTO_TEST_CASE(results_and_chunks) {
     BOOST_TEST(chunk.bytes == size + 3);
 }
 
+BOOST_AUTO_TEST_CASE(the_facts_of_a_node_go_with_an_answer) {
+    node_answer facts;
+    facts.worker = worker_id{std::string(64, 'p'), 4'000'000'000, ~std::uint64_t(0)};
+    facts.attempts = most_attempts_at_node;
+    facts.wait = std::chrono::hours(1000);
+    const auto check = [&](const std::shared_ptr<const node_answer>& read) {
+        BOOST_REQUIRE(read);
+        BOOST_TEST((read->worker == facts.worker));
+        BOOST_TEST(read->attempts == facts.attempts);
+        BOOST_TEST((read->wait == facts.wait));
+    };
+    worker_limits limits;
+    limits.tree_bytes = 1100; // hardly more than the facts
+    std::string frames;
+    append_answer(frames, answer_kind::result, 7, 1, {}, limits, &facts);
+    check(std::get<result_message>(received(frames, {}, limits)).from_node);
+    error_message said;
+    said.type = "T";
+    said.from_node = std::make_shared<const node_answer>(facts);
+    frames.clear();
+    append_error(frames, said, {});
+    check(std::get<error_message>(received(frames)).from_node);
+}
+
 BOOST_AUTO_TEST_CASE(every_limit_is_kept) {
     worker_limits limits;
     limits.frame_bytes = 1000;

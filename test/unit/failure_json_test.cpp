@@ -32,6 +32,7 @@ error_info full_failure() {
     info.exit_evidence = "signal 11";
     info.stacks = "Thread 0x1";
     info.output_tail = "last \"words\"\n";
+    info.attempts = 3;
     info.wait_time = 1500ms;
     info.queue_depth = 7;
     info.running_calls = 8;
@@ -57,6 +58,7 @@ BOOST_AUTO_TEST_CASE(all_facts_arrive) {
     BOOST_TEST(read.exit_evidence == sent.exit_evidence);
     BOOST_TEST(read.stacks == sent.stacks);
     BOOST_TEST(read.output_tail == sent.output_tail);
+    BOOST_TEST(read.attempts == sent.attempts);
     BOOST_TEST((read.wait_time == sent.wait_time));
     BOOST_TEST(read.queue_depth == sent.queue_depth);
     BOOST_TEST(read.running_calls == sent.running_calls);

@@ -269,6 +269,30 @@ BOOST_DATA_TEST_CASE(a_node_that_breaks_the_protocol_loses_its_calls_and_its_lin
                failure.what());
 }
 
+// Facts of answers
+
+BOOST_DATA_TEST_CASE(an_answer_with_any_facts_is_an_answer,
+                     data::make<std::string>({"null", "1", "[]", R"("x")", "{}",
+                                              R"({"worker":7,"attempts":"x","wait_ms":[]})",
+                                              R"({"worker":"a/b#c","attempts":-1,"wait_ms":-1})",
+                                              R"({"attempts":9223372036854775807,)"
+                                              R"("wait_ms":9223372036854775807})",
+                                              R"({"attempts":1e300,"wait_ms":18446744073709551615})"}),
+                     facts) {
+    beset_client of;
+    of.serve_answers([&](const json::object& call) {
+        return raw_frame(R"({"type":"result","id":)" + text_of_id(call) + R"(,"node":)" + facts +
+                         R"(,"value":1})");
+    });
+    const auto answer = of.time.run(of.client->execute(request("double").arg("n", 1)));
+    BOOST_TEST(answer.as<int>() == 1);
+    BOOST_TEST((answer.node == "evil"));
+    BOOST_TEST(answer.worker.pool == "default");
+    BOOST_TEST(answer.attempts >= 1);
+    BOOST_TEST((answer.queue_time >= 0s));
+    BOOST_TEST((answer.run_time >= 0s));
+}
+
 // Failures
 
 BOOST_DATA_TEST_CASE(failures_with_codes_that_do_not_exist_are_errors_of_the_worker,

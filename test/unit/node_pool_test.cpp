@@ -189,7 +189,68 @@ private:
 
 BOOST_AUTO_TEST_CASE(a_call_runs_on_another_node) {
     cluster all(doubles);
-    BOOST_TEST(all.call(request("double").arg("n", 21)).as<int>() == 42);
+    const auto answer = all.call(request("double").arg("n", 21));
+    BOOST_TEST(answer.as<int>() == 42);
+    BOOST_TEST((answer.node == "node-0"));
+    BOOST_TEST(answer.attempts == 1);
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_names_node_and_worker_and_tells_of_the_way_there) {
+    int runs = 0;
+    cluster all([&](fake_pool& workers) {
+        workers.on("crash", [&](worker_call&) -> asio::awaitable<int> {
+            if (++runs == 1) {
+                throw testing::worker_exit();
+            }
+            co_await sleep_for(1s);
+            co_return runs;
+        });
+        workers.on("fail", [](worker_call&) -> int { throw std::runtime_error("no"); });
+    });
+    running<reply> first(all.context, all.client->execute(request("crash").arg("n", 1).idempotent(true)));
+    all.time.advance(100ms);
+    running<reply> second(all.context, all.client->execute(request("crash").arg("n", 2)));
+    all.time.advance(10s);
+    BOOST_REQUIRE(first.value().has_value());
+    BOOST_TEST((first.value()->node == "node-0"));
+    BOOST_TEST(to_string(first.value()->worker) == "default/0#2");
+    BOOST_TEST(first.value()->attempts == 2);
+    BOOST_REQUIRE(second.value().has_value());
+    BOOST_TEST((second.value()->queue_time >= 500ms));
+    BOOST_TEST((second.value()->run_time >= 1s));
+    BOOST_TEST((second.value()->run_time < 1200ms));
+    const auto failure = all.failure_of_call(request("fail"));
+    BOOST_TEST(failure.info().node == "node-0");
+    BOOST_TEST(to_string(failure.info().worker.value()) == "default/0#2");
+    BOOST_TEST(failure.info().attempts == 1);
+}
+
+BOOST_AUTO_TEST_CASE(events_and_tools_name_the_node) {
+    cluster all([](fake_pool& workers) {
+        workers.on("ask", [](worker_call& call) -> asio::awaitable<json::value> {
+            auto asking = call.call_host("tool");
+            const auto answer = co_await std::move(asking);
+            co_return answer.value;
+        });
+        workers.on("fail", [](worker_call&) -> int { throw std::runtime_error("no"); });
+    });
+    std::map<std::string, std::string> nodes;
+    const auto listening = all.client->events().listen(all.context.get_executor(), [&](const event& what) {
+        const auto told = to_json(what);
+        if (const auto* const node = told.if_contains("node")) {
+            nodes[std::string(name_of(what))] = node->as_string();
+        }
+    });
+    all.client->register_tool("tool", [](tool_call asked) -> asio::awaitable<tool_reply> {
+        tool_reply answer(json::value(asked.node));
+        co_return answer;
+    });
+    BOOST_TEST(all.call(request("ask")).as<std::string>() == "node-0");
+    all.failure_of_call(request("fail"));
+    all.time.advance(10ms);
+    for (const auto* const name : {"request.started", "request.finished", "request.failed"}) {
+        BOOST_TEST(nodes[name] == "node-0", name);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(bytes_go_there_and_back) {

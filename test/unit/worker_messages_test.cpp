@@ -176,6 +176,22 @@ BOOST_AUTO_TEST_CASE(result) {
     BOOST_TEST(contains(complaint(R"({"type":"result","id":1})"), "value"));
 }
 
+BOOST_AUTO_TEST_CASE(the_facts_of_a_node) {
+    const auto result = decode_as<result_message>(
+        R"({"type":"result","id":1,"value":2,"node":{"worker":"blue/3#17","attempts":2,"wait_ms":40,"x":1}})");
+    BOOST_REQUIRE(result.from_node);
+    BOOST_TEST((result.from_node->worker == worker_id{"blue", 3, 17}));
+    BOOST_TEST(result.from_node->attempts == 2);
+    BOOST_TEST((result.from_node->wait == std::chrono::milliseconds(40)));
+    const auto failure =
+        decode_as<error_message>(R"({"type":"error","id":1,"error":{"type":"E"},"node":{"attempts":5}})");
+    BOOST_REQUIRE(failure.from_node);
+    BOOST_TEST(!failure.from_node->worker);
+    BOOST_TEST(failure.from_node->attempts == 5);
+    const auto of_worker = decode_as<result_message>(R"({"type":"result","id":1,"value":2,"node":"mine"})");
+    BOOST_TEST(!of_worker.from_node);
+}
+
 BOOST_AUTO_TEST_CASE(remote_error) {
     const auto failure = decode_as<error_message>(json::serialize(samples()[3].message));
     BOOST_TEST(failure.id == 7u);

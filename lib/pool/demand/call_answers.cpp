@@ -64,7 +64,7 @@ void call_answers::on_recalled(worker& sender, call& recalled_call, time_point n
     }
     context_.publish<events::request_recalled>([&] {
         return events::request_recalled{sender.id(), recalled_call.req.command(),
-                                        sender.calls().correlation_id_of(recalled_call)};
+                                        sender.calls().correlation_id_of(recalled_call), sender.node()};
     });
     open_.recall(recalled_call, now);
     room_.serve(sender);
@@ -194,9 +194,12 @@ void call_answers::retry_or_fail(worker& leaver, errc code, const error_info& en
         return;
     }
     context_.publish<events::request_retried>([&] {
-        return events::request_retried{
-            leaver.id(), lost.req.command(), leaver.calls().correlation_id_of(lost),
-            verdict.fate == call_fate::retry ? verdict.wait : duration::zero(), lost.attempts};
+        return events::request_retried{leaver.id(),
+                                       lost.req.command(),
+                                       leaver.calls().correlation_id_of(lost),
+                                       verdict.fate == call_fate::retry ? verdict.wait : duration::zero(),
+                                       lost.attempts,
+                                       leaver.node()};
     });
     open_.take_back(lost, now);
     if (verdict.fate == call_fate::resend) {

@@ -72,7 +72,8 @@ inline void publish_started(const pool_context& context, const call& sent_call) 
                                        correlation_id_of(sent_call),
                                        sent_call.req.session(),
                                        sent_call.dispatched - sent_call.submitted,
-                                       sent_call.attempts};
+                                       sent_call.attempts,
+                                       sent_call.assigned_worker->node()};
     });
 }
 
@@ -98,7 +99,8 @@ inline void publish_finished(const pool_context& context, const std::string& poo
                                         times.run_time.value_or(duration::zero()),
                                         times.total_time,
                                         ended_call.attempts,
-                                        code ? std::string(to_string(*code)) : "ok"};
+                                        code ? std::string(to_string(*code)) : "ok",
+                                        is_at_worker ? ended_call.assigned_worker->node() : std::string()};
     });
 }
 
@@ -115,7 +117,8 @@ inline void publish_failure(const pool_context& context, const std::string& pool
                                       times.total_time,
                                       failed_call.attempts,
                                       std::string(to_string(code)),
-                                      exception_type};
+                                      exception_type,
+                                      is_at_worker ? failed_call.assigned_worker->node() : std::string()};
     });
 }
 

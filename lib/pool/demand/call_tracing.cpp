@@ -37,6 +37,7 @@ events::span common_of(const std::string& pool, const call& ended_call, const st
     span.correlation_id = to_utf8(correlation_id_of(ended_call));
     if (ended_call.state == call_state::running) {
         span.worker = ended_call.assigned_worker->id();
+        span.node = ended_call.assigned_worker->node();
     }
     return span;
 }

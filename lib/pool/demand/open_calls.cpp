@@ -82,7 +82,7 @@ void open_calls::fail(call& failed_call, errc code, error_info info) {
     const auto now = context_.now();
     info.pool = config_.name;
     info.command = failed_call.req.command();
-    info.attempts = failed_call.attempts;
+    info.attempts = failed_call.attempts + std::max(info.attempts - 1, 0); // at a node: its further workers
     if (info.correlation_id.empty()) {
         info.correlation_id = correlation_id_of(failed_call);
     }
