@@ -13,7 +13,6 @@
 #include <skep/pool_manager.hpp>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -116,9 +115,9 @@ private:
         ++ends_;
         if (ends_ == 1) {
             service_manager_.send("STOPPING=1");
-            asio::co_spawn(context_, end_in_order(), asio::detached);
+            spawn(end_in_order());
         } else if (ends_ == 2) {
-            asio::co_spawn(context_, node_.stop(), asio::detached);
+            spawn(node_.stop());
         }
     }
 

@@ -34,6 +34,7 @@ bool may_run_at_other_place(errc code) noexcept {
     case errc::start_failed:
     case errc::pool_saturated:
     case errc::no_worker:
+    case errc::no_node:
     case errc::unavailable: return true;
     default: return false;
     }

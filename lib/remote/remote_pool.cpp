@@ -43,7 +43,7 @@ asio::awaitable<void> start_and_wait(asio::awaitable<void> starting, asio::await
     auto status = co_await std::move(look);
     auto info = status.last_failure ? std::move(*status.last_failure) : error_info();
     info.pool = std::move(status.name);
-    throw error(errc::no_worker, std::move(info));
+    throw error(errc::no_node, std::move(info));
 }
 
 } // namespace

@@ -141,12 +141,13 @@ BOOST_AUTO_TEST_CASE(elsewhere_may_be_first) {
 }
 
 BOOST_AUTO_TEST_CASE(a_call_that_may_have_run_does_not_run_elsewhere) {
-    for (const auto code : {errc::timeout, errc::worker_lost, errc::cancelled, errc::remote_error,
-                            errc::queue_timeout, errc::shutting_down, errc::invalid_arguments, errc()}) {
+    for (const auto code :
+         {errc::timeout, errc::worker_lost, errc::node_lost, errc::cancelled, errc::remote_error,
+          errc::queue_timeout, errc::shutting_down, errc::invalid_arguments, errc()}) {
         BOOST_TEST(!may_run_at_other_place(code), to_string(code));
     }
-    for (const auto code :
-         {errc::pool_saturated, errc::unavailable, errc::no_worker, errc::not_started, errc::start_failed}) {
+    for (const auto code : {errc::pool_saturated, errc::unavailable, errc::no_worker, errc::no_node,
+                            errc::not_started, errc::start_failed}) {
         BOOST_TEST(may_run_at_other_place(code), to_string(code));
     }
 }
