@@ -7,17 +7,12 @@
 
 namespace skep {
 
-void node_ejection::sent(time_point now) noexcept {
-    is_tried_ = is_tried_ || (until_ && now >= *until_);
-}
-
-bool node_ejection::succeeded(time_point now) noexcept {
-    begin_window(now);
-    ++calls_;
-    row_ = 0;
-    is_tried_ = false;
-    if (!until_ || now < *until_) {
-        return false; // a call that was sent before the ejection
+bool node_ejection::answered(time_point link_begin, time_point now) noexcept {
+    if (now - link_begin >= limits_.proof) {
+        row_ = 0;
+    }
+    if (!until_) {
+        return false;
     }
     until_.reset();
     readmitted_ = now;
@@ -25,23 +20,12 @@ bool node_ejection::succeeded(time_point now) noexcept {
 }
 
 bool node_ejection::lost(bool may_eject, time_point now) noexcept {
-    begin_window(now);
-    ++calls_;
-    ++losses_;
     ++row_;
-    is_tried_ = false;
-    if (until_ && now < *until_) {
-        return false; // likewise
-    }
-    if (until_ || (may_eject && is_too_bad())) {
+    const bool is_due = until_ || (may_eject && row_ >= limits_.row);
+    if (is_due) {
         eject(now);
-        return true;
     }
-    return false;
-}
-
-bool node_ejection::is_too_bad() const noexcept {
-    return row_ >= limits_.row || (calls_ >= limits_.sample && 2 * losses_ > calls_);
+    return is_due;
 }
 
 /// A node that was well for a shorter time than the last ejection took is out for longer.
@@ -49,14 +33,7 @@ void node_ejection::eject(time_point now) noexcept {
     const bool is_relapse = until_ || (time_ > duration::zero() && now - readmitted_ < time_);
     time_ = is_relapse ? std::min(2 * time_, limits_.longest) : limits_.shortest;
     until_ = now + time_;
-    row_ = calls_ = losses_ = 0;
-}
-
-void node_ejection::begin_window(time_point now) noexcept {
-    if (now - window_begin_ >= limits_.window) {
-        window_begin_ = now;
-        calls_ = losses_ = 0;
-    }
+    row_ = 0;
 }
 
 } // namespace skep

@@ -12,51 +12,42 @@
 namespace skep {
 
 struct ejection_limits {
-    std::size_t row = 5;     ///< losses in a row that eject a node
-    std::size_t sample = 20; ///< calls within `window`, of which more than half were lost
-    duration window = std::chrono::seconds(10);
-    duration shortest = std::chrono::seconds(5); ///< time without calls; doubles with each ejection
+    std::size_t row = 5;                         ///< lost links in a row
+    duration proof = std::chrono::seconds(10);   ///< a link that then answers calls ends the row
+    duration shortest = std::chrono::seconds(5); ///< time without links; doubles with each ejection
     duration longest = std::chrono::minutes(5);
 };
 
-/// Decides when a client sends no more calls to a node that loses them. After a time without calls, one call
-/// at a time tries whether the node is well again.
+/// Decides when a client opens no link to a node because links to the node are lost. A link is lost if it
+/// ends while calls are on it, or if the node breaks the protocol; the orderly end of a link and a refusal
+/// say nothing of the node. After a time without links, one link tries whether the node is well again.
+///
+/// Links count, and not calls: a node that is started again loses all of its calls at once, and is as good as
+/// another. A share of lost links is no further rule: a row of losses goes on until a link has held.
 class node_ejection {
 public:
-    explicit node_ejection(const ejection_limits& limits) noexcept : limits_(limits) {}
+    explicit node_ejection(const ejection_limits& limits = {}) noexcept : limits_(limits) {}
 
-    /// Returns true if the node may have a call.
-    bool is_open(time_point now) const noexcept { return !until_ || (now >= *until_ && !is_tried_); }
-
+    /// Returns true if the node is ejected, or on trial.
     bool is_ejected() const noexcept { return until_.has_value(); }
 
-    /// Returns the end of the time without calls, or nullopt if the node is not ejected.
-    std::optional<time_point> until() const noexcept { return until_; }
+    /// Returns the end of the time without links. Precondition: the node is ejected.
+    time_point until() const noexcept { return *until_; }
 
-    /// Counts a call that is sent.
-    void sent(time_point now) noexcept;
+    /// The node has answered a call on the link that began then. Returns true if the ejection ends.
+    bool answered(time_point link_begin, time_point now) noexcept;
 
-    // The end of a call that was sent. Both return true if the node's ejection begins or ends.
-    bool succeeded(time_point now) noexcept;
-    /// `may_eject`: enough other nodes are left.
+    /// A link was lost. `may_eject`: enough other nodes are left. Returns true if an ejection begins.
     bool lost(bool may_eject, time_point now) noexcept;
-    /// The call has ended in a way that says nothing of the node.
-    void dropped() noexcept { is_tried_ = false; }
 
 private:
-    bool is_too_bad() const noexcept;
     void eject(time_point now) noexcept;
-    void begin_window(time_point now) noexcept;
 
     ejection_limits limits_;
-    std::size_t row_ = 0;    ///< losses since the last success
-    std::size_t calls_ = 0;  ///< that ended in the window
-    std::size_t losses_ = 0; ///< in the window
-    time_point window_begin_{};
+    std::size_t row_ = 0;     ///< lost links since a link has held
     duration time_{};         ///< of the last ejection
     time_point readmitted_{}; ///< after it
     std::optional<time_point> until_;
-    bool is_tried_ = false; ///< a call tries the ejected node
 };
 
 } // namespace skep

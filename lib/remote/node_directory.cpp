@@ -14,18 +14,26 @@ constexpr int missed_beacons = 3; ///< then a node counts as silent
 constexpr duration memory_of_silent = std::chrono::minutes(10);
 constexpr duration between_links = std::chrono::milliseconds(100); ///< to one node
 
-bool can_be_taken(const known_node& node, time_point now) noexcept {
-    return !node.is_taken && !node.is_draining && node.load.can_serve && now < node.fresh_until &&
-           now >= node.usable_at;
+bool is_offered(const known_node& node, time_point now) noexcept {
+    return !node.is_taken && !node.is_draining && node.load.can_serve && now < node.fresh_until;
+}
+
+node_standing standing_of(const known_node& node) noexcept {
+    const bool is_usable = node.is_taken || node.is_linked();
+    return node.ejection.is_ejected() ? node_standing::ejected
+           : is_usable                ? node_standing::well
+                                      : node_standing::absent;
+}
+
+/// Returns the time of the next change without a beacon.
+time_point next_change(const known_node& node, time_point now) noexcept {
+    if (now >= node.fresh_until) {
+        return std::max(now, node.fresh_until + memory_of_silent) + duration(1);
+    }
+    return now < node.usable_at ? std::min(node.usable_at, node.fresh_until) : node.fresh_until;
 }
 
 } // namespace
-
-void known_node::give_back(time_point now) noexcept {
-    is_taken = false;
-    fresh_until = now;
-    usable_at = now + between_links;
-}
 
 std::shared_ptr<known_node> node_directory::hear(const node_beacon& beacon, time_point now) {
     const auto load = beacon.pools.find(pool_);
@@ -37,14 +45,18 @@ std::shared_ptr<known_node> node_directory::hear(const node_beacon& beacon, time
         if (nodes_.size() >= most_nodes) {
             return nullptr;
         }
-        found = nodes_.emplace(beacon.node, std::make_shared<known_node>()).first;
-        found->second->name = beacon.node;
+        auto made = std::make_shared<known_node>();
+        made->name = beacon.node;
+        ++count_of(made->standing);
+        changes_.set(*made, now);
+        found = nodes_.emplace(beacon.node, std::move(made)).first;
     }
     auto& node = *found->second;
     node.epoch = beacon.epoch;
     node.load = load->second;
     node.is_draining = beacon.is_draining;
     node.fresh_until = now + missed_beacons * beacon.interval;
+    sort_in(node, now);
     return found->second;
 }
 
@@ -54,25 +66,85 @@ std::shared_ptr<known_node> node_directory::find(std::string_view name) const {
 }
 
 std::shared_ptr<known_node> node_directory::take(time_point now) {
-    const auto found = std::find_if(nodes_.begin(), nodes_.end(),
-                                    [&](const auto& each) { return can_be_taken(*each.second, now); });
-    if (found == nodes_.end()) {
+    if (!has_ready(now)) {
         return nullptr;
     }
-    found->second->is_taken = true;
-    return found->second;
+    auto& node = *ready_.begin();
+    node.is_taken = true;
+    node.taken_at = now;
+    ++taken_;
+    sort_in(node, now);
+    return find(node.name);
 }
 
-std::size_t node_directory::usable(time_point now) const noexcept {
-    return static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), [&](const auto& each) {
-        return each.second->is_taken || can_be_taken(*each.second, now);
-    }));
+void node_directory::give_back(known_node& node, bool is_lost, time_point now) noexcept {
+    const bool is_out = is_lost && node.ejection.lost(may_eject(), now);
+    node.is_taken = false;
+    --taken_;
+    node.fresh_until = now;
+    node.usable_at = is_out ? node.ejection.until() : now + between_links;
+    sort_in(node, now);
 }
 
-void node_directory::purge(time_point now) {
-    std::erase_if(nodes_, [&](const auto& each) {
-        return !each.second->is_taken && now - each.second->fresh_until > memory_of_silent;
-    });
+bool node_directory::answered(known_node& node, time_point now) noexcept {
+    const bool was_on_trial = node.ejection.answered(node.taken_at, now);
+    sort_in(node, now);
+    return was_on_trial;
+}
+
+/// At least half of the nodes stay.
+bool node_directory::may_eject() noexcept {
+    const auto ejected = count_of(node_standing::ejected);
+    return 2 * (ejected + 1) <= ejected + count_of(node_standing::well);
+}
+
+bool node_directory::has_ready(time_point now) noexcept {
+    follow_time(now);
+    return !ready_.empty();
+}
+
+std::size_t node_directory::usable(time_point now) noexcept {
+    follow_time(now);
+    return taken_ + ready_.size();
+}
+
+std::size_t node_directory::known(time_point now) noexcept {
+    follow_time(now);
+    return nodes_.size();
+}
+
+void node_directory::follow_time(time_point now) noexcept {
+    while (changes_.earliest() <= now) {
+        auto& node = static_cast<known_node&>(*changes_.pop_due(now));
+        const bool is_forgotten = !node.is_taken && now - node.fresh_until > memory_of_silent;
+        if (is_forgotten) {
+            remove(node);
+        } else {
+            sort_in(node, now);
+        }
+    }
+}
+
+/// Needs no memory: changes_ had the node before.
+void node_directory::sort_in(known_node& node, time_point now) noexcept {
+    const bool is_ready = is_offered(node, now) && now >= node.usable_at;
+    if (is_ready && !node.is_linked()) {
+        ready_.insert(node);
+    } else if (!is_ready && node.is_linked()) {
+        ready_.erase(ready_.iterator_to(node));
+    }
+    --count_of(node.standing);
+    node.standing = standing_of(node);
+    ++count_of(node.standing);
+    changes_.set(node, next_change(node, now));
+}
+
+void node_directory::remove(known_node& node) noexcept {
+    --count_of(node.standing);
+    if (node.is_linked()) {
+        ready_.erase(ready_.iterator_to(node));
+    }
+    nodes_.erase(nodes_.find(node.name));
 }
 
 } // namespace skep

@@ -3,9 +3,14 @@
 
 #pragma once
 
+#include "policy/deadline_heap.hpp"
+#include "policy/node_ejection.hpp"
 #include "wire/node_beacon.hpp"
 #include <skep/time.hpp>
 
+#include <boost/intrusive/set.hpp>
+
+#include <array>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -14,28 +19,38 @@
 
 namespace skep {
 
-/// A node with the pool that a client uses.
-struct known_node {
-    /// Ends the use for a worker, whose link has ended. The node must be heard again before its next link.
-    void give_back(time_point now) noexcept;
+/// How a node counts among the others.
+enum class node_standing { absent, well, ejected };
 
+/// A node with the pool that a client uses. node_directory changes it.
+struct known_node : boost::intrusive::set_base_hook<>, deadline_node {
     std::string name;
     std::string epoch;
     load_view load;
     bool is_draining = false;
     bool is_taken = false;    ///< has a worker of the client's pool
     std::string link{};       ///< the subject of its last link
+    time_point taken_at{};    ///< for that link
     time_point fresh_until{}; ///< unless it is heard again
-    time_point usable_at{};   ///< not before: a link to the node has ended
+    time_point usable_at{};   ///< not before: a link to the node has ended, or links to it were lost
+    node_ejection ejection;
+    node_standing standing = node_standing::absent;
 };
 
-/// The nodes that a client has heard of, by their beacons.
+/// The nodes that a client has heard of, by their beacons. Complexity: O(log n) in the number of nodes for
+/// every function.
+///
+/// A node that is ejected is not taken until its time is over, and has no link until then: its last link has
+/// ended. The next link is the trial.
 class node_directory {
 public:
     /// The most nodes; further ones are ignored.
     static constexpr std::size_t most_nodes = 10'000;
 
     explicit node_directory(std::string pool) : pool_(std::move(pool)) {}
+    ~node_directory() { ready_.clear(); }
+    node_directory(const node_directory&) = delete;
+    node_directory& operator=(const node_directory&) = delete;
 
     /// Enters what a node tells. Returns the node, or null if the node does not have the pool.
     std::shared_ptr<known_node> hear(const node_beacon& beacon, time_point now);
@@ -46,15 +61,41 @@ public:
     /// Takes a node for a worker. Returns null if there is none.
     std::shared_ptr<known_node> take(time_point now);
 
-    /// Returns the number of nodes that have a worker, or could have one.
-    std::size_t usable(time_point now) const noexcept;
+    /// Ends the use of a taken node, whose link has ended. The node must be heard again before its next link.
+    /// `is_lost`: see node_ejection.
+    void give_back(known_node& node, bool is_lost, time_point now) noexcept;
 
-    /// Removes the nodes that have been silent for long.
-    void purge(time_point now);
+    /// The taken node has answered a call. Returns true if the node was on trial.
+    bool answered(known_node& node, time_point now) noexcept;
+
+    /// Returns true if take() would return a node.
+    bool has_ready(time_point now) noexcept;
+
+    /// Returns the number of nodes that have a worker, or could have one.
+    std::size_t usable(time_point now) noexcept;
+
+    /// Returns the number of nodes that have been heard, and not been silent for long since.
+    std::size_t known(time_point now) noexcept;
 
 private:
+    struct name_order {
+        bool operator()(const known_node& a, const known_node& b) const noexcept { return a.name < b.name; }
+    };
+
+    void follow_time(time_point now) noexcept;
+    void sort_in(known_node& node, time_point now) noexcept;
+    void remove(known_node& node) noexcept;
+    std::size_t& count_of(node_standing standing) noexcept {
+        return counts_[static_cast<std::size_t>(standing)];
+    }
+    bool may_eject() noexcept;
+
     std::string pool_;
-    std::map<std::string, std::shared_ptr<known_node>, std::less<>> nodes_; ///< by name
+    std::map<std::string, std::shared_ptr<known_node>, std::less<>> nodes_;          ///< by name
+    boost::intrusive::set<known_node, boost::intrusive::compare<name_order>> ready_; ///< to be taken
+    deadline_heap changes_; ///< for each node, the time of its next change without a beacon
+    std::size_t taken_ = 0;
+    std::array<std::size_t, 3> counts_{}; ///< nodes, by standing
 };
 
 } // namespace skep

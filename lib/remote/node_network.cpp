@@ -73,11 +73,16 @@ asio::awaitable<void> node_network::look_after() {
     for (;;) {
         const auto next_look = context_.now() + between_looks;
         co_await pause_until(context_.executor, next_look);
-        nodes_.purge(context_.now());
         std::erase_if(workers_, [](const auto& each) { return each.second.expired(); });
-        if (!demands_.empty()) {
-            changed_.notify_all();
-        }
+        report_nodes();
+    }
+}
+
+void node_network::report_nodes() {
+    const auto now = context_.now();
+    observer_->on_nodes(nodes_.usable(now), nodes_.known(now));
+    if (nodes_.has_ready(now)) {
+        changed_.notify_all();
     }
 }
 
@@ -111,7 +116,8 @@ std::shared_ptr<node_worker> node_network::open(std::shared_ptr<known_node> node
                                     encode_link_wish({demand_.pool, demand_.client}));
     node->link = link.subject();
     const std::shared_ptr<hub_driver> driver(shared_from_this(), &driver_);
-    auto made = std::make_shared<node_worker>(context_.executor, driver, link, id, std::move(node));
+    node_links& links = *this;
+    auto made = std::make_shared<node_worker>(context_.executor, links, driver, link, id, std::move(node));
     workers_.emplace(link.subject(), made);
     return made;
 }
@@ -146,8 +152,34 @@ void node_network::on_event(link_event& event) {
         event);
 }
 
-void node_network::report_load(const node_worker& worker, const link_load_changed& event) {
-    observer_->on_load(worker.id(), event.link->state().peer_load());
+void node_network::report_load(node_worker& worker, const link_load_changed& event) {
+    try_out(worker);
+    const bool is_on_trial = worker.node().ejection.is_ejected();
+    observer_->on_load(worker.id(), event.link->state().peer_load(), is_on_trial);
+}
+
+/// Ends the trial of a node that has answered.
+void node_network::try_out(node_worker& worker) {
+    const bool has_answered = !worker.has_ended() && observer_->work_of(worker.id()).has_answered;
+    if (has_answered && nodes_.answered(worker.node(), context_.now())) {
+        observer_->on_load(worker.id(), worker.load(), false);
+    }
+}
+
+void node_network::on_end(node_worker& worker) noexcept {
+    nodes_.give_back(worker.node(), is_lost(worker), context_.now());
+}
+
+/// See node_ejection.
+bool node_network::is_lost(const node_worker& worker) const noexcept {
+    const auto work = observer_->work_of(worker.id());
+    switch (worker.ended_by()) {
+    case link_end_cause::refused: return false;
+    case link_end_cause::violation: return true;
+    case link_end_cause::closed: return work.broke_protocol;
+    case link_end_cause::peer_closed: return work.has_calls && !worker.is_orderly();
+    default: return work.has_calls;
+    }
 }
 
 bool node_network::on_message(const bus_message& message) {
@@ -162,22 +194,22 @@ bool node_network::on_message(const bus_message& message) {
 }
 
 void node_network::hear(const node_beacon& beacon) {
-    end_link_to_older(beacon);
+    check_worker_of(beacon);
     const auto node = nodes_.hear(beacon, context_.now());
-    if (node == nullptr) {
-        return;
+    if (node != nullptr) {
+        report_nodes();
     }
-    observer_->on_usable(nodes_.usable(context_.now()));
-    changed_.notify_all();
 }
 
-/// The program that had the link is gone.
-void node_network::end_link_to_older(const node_beacon& beacon) {
+/// With another epoch, the program that had the link is gone.
+void node_network::check_worker_of(const node_beacon& beacon) {
     const auto known = nodes_.find(beacon.node);
     const auto found = known ? workers_.find(known->link) : workers_.end();
     const auto worker = found == workers_.end() ? nullptr : found->second.lock();
     if (worker && worker->epoch() != beacon.epoch) {
-        worker->close("node " + beacon.node + " was started again");
+        worker->close("node " + beacon.node + " was started again", link_end_cause::begun_anew);
+    } else if (worker) {
+        try_out(*worker);
     }
 }
 

@@ -29,14 +29,23 @@ struct node_demand {
     hub_options hub;
 };
 
-/// Is told of the nodes.
+/// The work of a node on one link.
+struct node_work {
+    bool has_calls = false;    ///< now
+    bool has_answered = false; ///< a call
+    bool broke_protocol = false;
+};
+
+/// The pool whose workers are the nodes.
 class node_observer {
 public:
-    /// As many nodes have a worker, or could have one.
-    virtual void on_usable(std::size_t nodes) = 0;
+    /// Reports how many nodes have a worker or could have one, and how many are not gone for good.
+    virtual void on_nodes(std::size_t usable_nodes, std::size_t known_nodes) = 0;
 
-    /// The node of the worker has told its load.
-    virtual void on_load(const worker_id& worker, const link_load& load) = 0;
+    /// The node of the worker has told its load. `is_on_trial`: it gets one call at a time.
+    virtual void on_load(const worker_id& worker, const link_load& load, bool is_on_trial) = 0;
+
+    virtual node_work work_of(const worker_id& worker) const noexcept = 0;
 
     /// The connection to the bus is up, or down.
     virtual void on_connection(bool is_up) = 0;
@@ -52,7 +61,9 @@ protected:
 };
 
 /// The nodes that a client sees on its bus, and the links to them. Used on the strand.
-class node_network final : public std::enable_shared_from_this<node_network>, private hub_user {
+class node_network final : public std::enable_shared_from_this<node_network>,
+                           private hub_user,
+                           private node_links {
 public:
     /// `context` must outlive the end of all functions.
     node_network(const pool_context& context, const node_demand& demand, const bus_factory& connect,
@@ -88,14 +99,18 @@ private:
     void on_connection(bool is_up) override;
     void on_problem(const std::string& text) override;
     void on_failure(const std::exception_ptr& problem) noexcept override;
+    void on_end(node_worker& worker) noexcept override;
 
-    void report_load(const node_worker& worker, const link_load_changed& event);
+    void report_load(node_worker& worker, const link_load_changed& event);
     template <class Event>
-    void report_load(const node_worker&, const Event&) noexcept {}
+    void report_load(node_worker&, const Event&) noexcept {}
 
+    void report_nodes();
+    void try_out(node_worker& worker);
+    bool is_lost(const node_worker& worker) const noexcept;
     void hear(const node_beacon& beacon);
     void ask_who();
-    void end_link_to_older(const node_beacon& beacon);
+    void check_worker_of(const node_beacon& beacon);
     std::shared_ptr<node_worker> find(const remote_link& link) const noexcept;
 
     const pool_context& context_;

@@ -30,10 +30,11 @@ public:
 
     void watch(const std::shared_ptr<pool_core>& core) { core_ = core; }
 
-    void on_usable(std::size_t nodes) override {
-        const auto wanted = nodes + 1;
+    /// A node that is silent for a while keeps its slot, for a session may be bound to it.
+    void on_nodes(std::size_t usable_nodes, std::size_t known_nodes) override {
+        const auto wanted = std::clamp(slots_, usable_nodes + 1, known_nodes + 1);
         const auto core = core_.lock();
-        if (core && wanted > slots_) {
+        if (core && wanted != slots_) {
             slots_ = wanted;
             auto& parts = core->parts();
             const size_limits size{wanted, wanted};
@@ -41,7 +42,7 @@ public:
         }
     }
 
-    void on_load(const worker_id& worker, const link_load& load) override {
+    void on_load(const worker_id& worker, const link_load& load, bool is_on_trial) override {
         const auto before = loads_->tell(worker.slot, load);
         const auto core = core_.lock();
         auto* const node = core ? core->parts().workers.find(worker) : nullptr;
@@ -51,7 +52,7 @@ public:
                 node->stop(stop_stage::terminate);
             }
         } else if (node != nullptr && node->life().is_in_service()) {
-            follow_places(*node, before.places, load.places);
+            follow_places(*node, before.places, is_on_trial ? 0 : load.places);
         }
     }
 
@@ -72,6 +73,14 @@ public:
         }
     }
 
+    node_work work_of(const worker_id& worker) const noexcept override {
+        const auto core = core_.lock();
+        const auto* const node = core ? core->parts().workers.find_anywhere(worker) : nullptr;
+        return node == nullptr ? node_work()
+                               : node_work{!node->calls().empty(), node->calls().completed() > 0,
+                                           node->life().leaves_for(departure_cause::protocol_error)};
+    }
+
     void on_failure(const std::exception_ptr& problem) noexcept override {
         if (const auto core = core_.lock()) {
             core->parts().limit.cross(problem);
@@ -86,7 +95,7 @@ private:
         std::size_t places;
     };
 
-    /// The node takes more calls when it has more places.
+    /// The node takes more calls when it has more places. A node on trial takes one.
     void follow_places(worker& node, std::size_t places_before, std::size_t places) {
         const auto slot = node.id().slot;
         if (slot >= first_.size()) {
@@ -94,7 +103,7 @@ private:
         }
         auto& first = first_[slot];
         if (first.worker != node.id()) {
-            first = {node.id(), node.calls().capacity(), std::max<std::size_t>(places_before, 1)};
+            first = {node.id(), node.calls().offered(), std::max<std::size_t>(places_before, 1)};
         }
         const auto wanted = std::clamp<std::size_t>(first.capacity * places / first.places, 1, most_places);
         if (wanted != node.calls().capacity()) {

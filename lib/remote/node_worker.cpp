@@ -43,7 +43,7 @@ private:
 class node_process final : public worker_process {
 public:
     explicit node_process(std::shared_ptr<node_worker> worker)
-        : worker_(std::move(worker)), program_("node " + worker_->node()) {}
+        : worker_(std::move(worker)), program_("node " + worker_->node().name) {}
     ~node_process() override { end_now(); }
 
     int pid() const noexcept override { return 0; }
@@ -77,9 +77,10 @@ private:
 
 } // namespace
 
-node_worker::node_worker(const strand& executor, std::shared_ptr<hub_driver> driver, remote_link& opened_link,
-                         worker_id id, std::shared_ptr<known_node> node)
-    : driver_(std::move(driver)),
+node_worker::node_worker(const strand& executor, node_links& links, std::shared_ptr<hub_driver> driver,
+                         remote_link& opened_link, worker_id id, std::shared_ptr<known_node> node)
+    : links_(links),
+      driver_(std::move(driver)),
       link_(&opened_link),
       id_(std::move(id)),
       node_(std::move(node)),
@@ -99,7 +100,7 @@ void node_worker::handle(const link_accepted&) {
 /// Bytes are acknowledged when they arrive, so only this limit stops a node that sends more than is read.
 void node_worker::handle(const link_readable& event) {
     if (event.link->unread_bytes() > most_unread) {
-        close("node " + node() + " sends faster than its answers are read");
+        close("node " + node_->name + " sends faster than its answers are read", link_end_cause::violation);
     }
     changed_.notify_all();
 }
@@ -107,8 +108,9 @@ void node_worker::handle(const link_readable& event) {
 void node_worker::record_end(link_end end) noexcept {
     last_words_ = std::move(end.detail);
     is_orderly_ = end.cause == link_end_cause::peer_closed && last_words_ == reason_of_drained_link;
+    cause_ = end.cause;
     has_ended_ = true;
-    node_->give_back(clock::now());
+    links_.on_end(*this);
     changed_.notify_all();
 }
 
@@ -119,11 +121,11 @@ asio::awaitable<bool> node_worker::accepted() {
     co_return is_accepted_ && !has_ended_;
 }
 
-void node_worker::close(std::string_view reason) noexcept {
+void node_worker::close(std::string_view reason, link_end_cause cause) noexcept {
     if (has_ended_) {
         return;
     }
-    link_end end{link_end_cause::closed, {}};
+    link_end end{cause, {}};
     try {
         end.detail = reason;
         driver_->use().close(*link_, std::string(reason));
@@ -173,6 +175,7 @@ worker_link node_worker::make_link() {
     made.data = std::make_unique<node_stream>(shared_from_this());
     made.process = std::make_unique<node_process>(shared_from_this());
     made.node = node();
+    made.is_on_trial = node_->ejection.is_ejected();
     return made;
 }
 

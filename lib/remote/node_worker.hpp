@@ -17,20 +17,32 @@
 
 namespace skep {
 
+class node_worker;
+
+/// The owner of the links to nodes.
+class node_links {
+public:
+    /// The worker's link has ended.
+    virtual void on_end(node_worker& worker) noexcept = 0;
+
+protected:
+    ~node_links() = default;
+};
+
 /// A node as a worker of a client's pool: the link is the worker's channel, and the life of the link is the
 /// life of the worker's process. Used on the strand.
 class node_worker : public std::enable_shared_from_this<node_worker> {
 public:
-    /// `opened_link`: of `driver`.
-    node_worker(const strand& executor, std::shared_ptr<hub_driver> driver, remote_link& opened_link,
-                worker_id id, std::shared_ptr<known_node> node);
+    /// `opened_link`: of `driver`. `driver` keeps `links` alive.
+    node_worker(const strand& executor, node_links& links, std::shared_ptr<hub_driver> driver,
+                remote_link& opened_link, worker_id id, std::shared_ptr<known_node> node);
     ~node_worker();
     node_worker(const node_worker&) = delete;
     node_worker& operator=(const node_worker&) = delete;
 
     const worker_id& id() const noexcept { return id_; }
 
-    const std::string& node() const noexcept { return node_->name; }
+    known_node& node() const noexcept { return *node_; }
 
     /// Returns the epoch of the node when the link was opened.
     const std::string& epoch() const noexcept { return epoch_; }
@@ -45,10 +57,16 @@ public:
     /// Waits until the node has accepted the link, or the link has ended. Returns true if accepted.
     asio::awaitable<bool> accepted();
 
-    /// Ends the link. Without memory, the node notices by the silence.
-    void close(std::string_view reason) noexcept;
+    /// Ends the link. Without memory, the node notices by the silence. `cause`: of the end, for ended_by().
+    void close(std::string_view reason, link_end_cause cause = link_end_cause::closed) noexcept;
+
+    /// Returns the load that the node has told last. Precondition: the link has not ended.
+    const link_load& load() const noexcept { return link_->state().peer_load(); }
 
     bool has_ended() const noexcept { return has_ended_; }
+
+    /// Returns the cause of the end. Precondition: the link has ended.
+    link_end_cause ended_by() const noexcept { return cause_; }
     asio::awaitable<void> ended();
 
     /// Return the cause of the end, for people; and true if the node has ended the link in an orderly way.
@@ -70,6 +88,7 @@ public:
 private:
     void record_end(link_end end) noexcept;
 
+    node_links& links_;
     std::shared_ptr<hub_driver> driver_;
     remote_link* link_; ///< null once forgotten
     worker_id id_;
@@ -79,6 +98,7 @@ private:
     bool is_accepted_ = false;
     bool has_ended_ = false;
     bool is_orderly_ = false;
+    link_end_cause cause_{};
     std::string last_words_;
 };
 

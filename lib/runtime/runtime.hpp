@@ -89,6 +89,7 @@ struct worker_link {
     std::unique_ptr<byte_stream> control; ///< null if all frames go over `data`
     std::unique_ptr<worker_process> process;
     std::string node = {}; ///< the name of the node that the worker is; empty for a process of this machine
+    bool is_on_trial = false; ///< the worker gets one call at a time until change_capacity()
 };
 
 /// Port: starts workers. By default workers are processes on this machine; tests use fakes. Used on the

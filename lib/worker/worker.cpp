@@ -189,6 +189,7 @@ asio::awaitable<void> worker::launch() {
         worker_link started = co_await core_.surroundings.starter.start(std::move(order));
         core_.process = std::move(started.process);
         core_.node = std::move(started.node);
+        calls_.set_on_trial(started.is_on_trial);
         core_.link.emplace(core_.context, std::move(started.data), std::move(started.control),
                            core_.config.limits, static_cast<link_user&>(*this));
         core_.life.launched(core_.process->pid()); // before the process can be seen to end

@@ -44,7 +44,8 @@ worker_calls::worker_calls(worker_core& core)
 /// An engine has as many places as it has slots: a lower capacity would leave it idle without a word.
 std::size_t worker_calls::open(hello_message& hello) {
     gives_back_ = hello.recall && core_.link->has_control();
-    set_capacity(hello.slots > 0 ? hello.slots : std::min(core_.config.capacity, hello.capacity));
+    offered_ = hello.slots > 0 ? hello.slots : std::min(core_.config.capacity, hello.capacity);
+    set_capacity(is_on_trial_ ? 1 : offered_);
     batches_ = std::move(hello.batches);
     for (auto& [command, limits] : batches_) {
         limits = limits_of(core_.config, command, limits);

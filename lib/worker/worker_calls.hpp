@@ -66,6 +66,9 @@ public:
     /// Recalls the pipelined calls, if the worker gives calls back.
     void recall();
 
+    /// Returns the capacity that the worker has told, which a worker on trial does not get.
+    std::size_t offered() const noexcept { return offered_; }
+
     /// Changes the number of calls that the worker runs at a time, to `most` or to the calls that it has.
     void change_capacity(std::size_t most);
 
@@ -141,6 +144,9 @@ private:
         bool is_batch_suspect;
     };
 
+    /// The worker gets one call at a time until change_capacity().
+    void set_on_trial(bool is_on_trial) noexcept { is_on_trial_ = is_on_trial; }
+
     /// Opens the calls after the worker's hello. Returns the capacity.
     std::size_t open(hello_message& hello);
     const std::string& correlation() const noexcept { return correlation_; }
@@ -189,6 +195,8 @@ private:
     batch_commands batches_;
     tool_runner tools_;
     bool gives_back_ = false; ///< calls that it has not begun
+    bool is_on_trial_ = false;
+    std::size_t offered_ = 0;
     std::uint64_t completed_ = 0;
     std::uint64_t errors_ = 0;
     std::uint64_t failed_place_ = 0; ///< place of the last recorded failure

@@ -144,8 +144,23 @@ node_call_record& node_machine::record_of(worker_call& call) {
     return record;
 }
 
+asio::awaitable<void> node_machine::rot_away() {
+    if (world_.now() >= rotten_until_) {
+        co_return;
+    }
+    world_.after(0us, [this] {
+        if (is_up()) {
+            ++deaths_;
+            kill();
+            world_.after(world_.chance.between(10ms, 300ms), [this] { start(); });
+        }
+    });
+    co_await testing::sleep_for(1h);
+}
+
 asio::awaitable<json::value> node_machine::run(worker_call& call) {
     auto& record = record_of(call);
+    co_await rot_away();
     co_await testing::sleep_for(record.work);
     if (record.crashes) {
         throw testing::worker_exit();
@@ -155,6 +170,7 @@ asio::awaitable<json::value> node_machine::run(worker_call& call) {
 
 asio::awaitable<json::value> node_machine::stream(worker_call& call) {
     auto& record = record_of(call);
+    co_await rot_away();
     for (std::size_t i = 0; i < record.chunks; ++i) {
         co_await testing::sleep_for(record.work / static_cast<int>(record.chunks));
         co_await call.send(i);

@@ -72,6 +72,12 @@ public:
     std::size_t places() const noexcept { return places_; }
     bool is_up() const noexcept { return agent_ != nullptr; }
 
+    /// Each call ends the program as SIGKILL does, until the end of `traffic`. The program starts again soon.
+    void rot(time_point traffic_end) noexcept { rotten_until_ = traffic_end; }
+
+    /// Returns how often a call has ended the program.
+    std::size_t deaths() const noexcept { return deaths_; }
+
     /// Starts the program of the node.
     void start();
 
@@ -84,6 +90,7 @@ public:
     sim_bus::connection* wire() const noexcept { return connection_ ? &connection_->wire() : nullptr; }
 
 private:
+    asio::awaitable<void> rot_away();
     asio::awaitable<void> leave(std::shared_ptr<node_core> agent, std::shared_ptr<pool> workers,
                                 std::optional<duration> pause);
     asio::awaitable<boost::json::value> run(worker_call& call);
@@ -96,6 +103,8 @@ private:
     run_queue& queue_;
     std::deque<node_call_record>& calls_;
     std::size_t places_;
+    time_point rotten_until_{};
+    std::size_t deaths_ = 0;
     std::shared_ptr<testing::script> script_;
     program_connection* connection_ = nullptr;
     std::shared_ptr<pool> pool_;

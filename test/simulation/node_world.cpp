@@ -22,12 +22,14 @@ namespace {
 constexpr std::uint64_t most_node_steps = 2'000'000;
 constexpr duration node_rest = 120s; ///< after the traffic and the faults
 constexpr duration longest_call = 40s;
+constexpr std::size_t most_deaths = 8; ///< by calls of one client: five, and three trials
 
 } // namespace
 
 node_world::node_world(std::uint64_t seed, bool tracing)
     : world_(seed, tracing),
-      is_calm_(world_.chance.chance(0.25)),
+      has_rot_(world_.chance.chance(0.1)),
+      is_calm_(has_rot_ || world_.chance.chance(0.25)),
       bus_(world_, draw_climate()),
       traffic_(world_.chance.between(1s, 15s)) {
     const auto machines = world_.chance.among(1, 4);
@@ -70,7 +72,9 @@ void node_world::add_client(std::size_t number) {
 
 std::optional<std::string> node_world::run() {
     draw_traffic();
-    if (!is_calm_) {
+    if (has_rot_) {
+        draw_rot();
+    } else if (!is_calm_) {
         draw_faults();
     }
     world_.fail_allocations(with_allocation_faults ? 0.001 : 0);
@@ -172,6 +176,11 @@ void node_world::draw_faults() {
     for (auto faults = world_.chance.below(6); faults > 0; --faults) {
         world_.at(world_.origin() + world_.chance.between(0us, traffic_), [this] { fault(); });
     }
+}
+
+void node_world::draw_rot() {
+    has_harm_ = true;
+    machines_[world_.chance.below(machines_.size())]->rot(world_.origin() + traffic_);
 }
 
 void node_world::fault() {
@@ -290,7 +299,18 @@ void node_world::end_all() {
     }
 }
 
+/// A single node stays in use, however bad it is.
+void node_world::check_ejection() {
+    for (const auto& each : machines_) {
+        const bool is_ejected = machines_.size() > 1 && world_.failed_allocations() == 0;
+        if (is_ejected && each->deaths() > most_deaths * clients_.size()) {
+            world_.violated(each->name() + " gets calls, and loses them again and again");
+        }
+    }
+}
+
 void node_world::check_end() {
+    check_ejection();
     for (auto& each : clients_) {
         if (!each.is_done) {
             world_.violated("a client does not come to its end");

@@ -43,6 +43,8 @@ private:
     void add_client(std::size_t number);
     void draw_traffic();
     void draw_faults();
+    void draw_rot();
+    void check_ejection();
     void fault();
     void begin_call();
     asio::awaitable<void> make(client& from, node_call_record& record);
@@ -56,6 +58,7 @@ private:
     void wrong(const node_call_record& record, const std::string& what);
 
     world world_;
+    bool has_rot_;           ///< a node that each call ends; no other fault
     bool is_calm_;           ///< no loss, no fault
     bool has_harm_ = false;  ///< a fault that may cost calls
     bool has_drain_ = false; ///< a node was drained

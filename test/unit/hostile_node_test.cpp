@@ -293,6 +293,69 @@ BOOST_DATA_TEST_CASE(an_answer_with_any_facts_is_an_answer,
     BOOST_TEST((answer.run_time >= 0s));
 }
 
+BOOST_AUTO_TEST_CASE(a_node_that_loses_links_again_and_again_gets_no_calls_for_a_time) {
+    beset_client of;
+    int calls = 0;
+    of.join();
+    const auto make_calls = [&](duration span) {
+        const auto calls_before = calls;
+        for (duration made{}; made < span; made += 250ms) {
+            of.announce(beacon_text("evil"));
+            for (int i = 0; i < 4; ++i) {
+                asio::co_spawn(of.context, of.client->execute(request("double").arg("n", i).idempotent(true)),
+                               [](const std::exception_ptr& failure, const reply&) { BOOST_TEST(!failure); });
+            }
+            of.time.advance(250ms);
+        }
+        return calls - calls_before;
+    };
+    of.serve_answers([&](const json::object&) {
+        ++calls;
+        return "no frame of a length that is allowed";
+    });
+    const auto before = make_calls(3s);
+    BOOST_TEST(before >= 5);
+    BOOST_TEST(make_calls(3s) == 0);
+    BOOST_TEST(make_calls(4s) == 1); // the trial
+    BOOST_TEST(make_calls(4s) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_is_well_again_gets_all_calls) {
+    beset_client of;
+    of.join();
+    bool is_well = false;
+    std::size_t calls = 0;
+    of.serve_answers([&](const json::object& call) {
+        ++calls;
+        return !is_well     ? "no frame of a length that is allowed"
+               : calls == 1 ? raw_frame(R"({"type":"result","id":)" + text_of_id(call) + R"(,"value":2})")
+                            : std::string(); // the others stay
+    });
+    for (int i = 0; i < 20; ++i) {
+        of.announce(beacon_text("evil"));
+        asio::co_spawn(of.context, of.client->execute(request("double").arg("n", 1).idempotent(true)),
+                       [](const std::exception_ptr& failure, const reply&) { BOOST_TEST(!failure); });
+        asio::co_spawn(of.context, of.client->execute(request("double").arg("n", 1).idempotent(true)),
+                       [](const std::exception_ptr& failure, const reply&) { BOOST_TEST(!failure); });
+        of.time.advance(250ms);
+    }
+    is_well = true;
+    calls = 0;
+    const auto make_many = [&] {
+        of.announce(beacon_text("evil"));
+        for (int i = 0; i < 20; ++i) {
+            asio::co_spawn(of.context, of.client->execute(request("double").arg("n", 1).timeout(10s)),
+                           [](const std::exception_ptr&, const reply&) {});
+        }
+        of.time.advance(10ms);
+    };
+    of.time.advance(5s);
+    make_many();
+    of.time.advance(1s);
+    make_many();
+    BOOST_TEST(calls == 5u); // one, and after its answer four, as it has four slots
+}
+
 // Failures
 
 BOOST_DATA_TEST_CASE(failures_with_codes_that_do_not_exist_are_errors_of_the_worker,

@@ -29,7 +29,23 @@ struct directory_bench {
 
     std::shared_ptr<known_node> hear(const node_beacon& beacon) { return nodes.hear(beacon, now); }
     std::shared_ptr<known_node> take() { return nodes.take(now); }
-    std::size_t usable() const { return nodes.usable(now); }
+    std::size_t usable() { return nodes.usable(now); }
+
+    /// Takes a node, and loses its link.
+    void lose() {
+        const auto node = take();
+        BOOST_REQUIRE(node);
+        nodes.give_back(*node, true, now);
+    }
+
+    /// The links to the only node without one are lost until the node is ejected.
+    void eject(const std::string& name) {
+        for (int i = 0; i < 5; ++i) {
+            hear(beacon_of(name));
+            now += 100ms;
+            lose();
+        }
+    }
 
     node_directory nodes{"default"};
     time_point now{1h};
@@ -103,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_node_whose_link_has_ended_must_be_heard_again) {
     directory_bench of;
     of.hear(of.beacon_of("n"));
     const auto node = of.take();
-    node->give_back(of.now);
+    of.nodes.give_back(*node, false, of.now);
     BOOST_TEST(of.usable() == 0u);
     BOOST_TEST(!of.take());
     of.hear(of.beacon_of("n"));
@@ -119,12 +135,83 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_silent_for_long_is_removed_unless_it_is_tak
     BOOST_TEST(of.take() == taken);
     const auto forgotten = of.hear(of.beacon_of("b"));
     of.now += 3s + 10min;
-    of.nodes.purge(of.now);
+    BOOST_TEST(of.nodes.known(of.now) == 2u);
     BOOST_TEST(of.hear(of.beacon_of("b")) == forgotten);
     of.now += 3s + 10min + 1ns;
-    of.nodes.purge(of.now);
+    BOOST_TEST(of.nodes.known(of.now) == 1u);
     BOOST_TEST(of.hear(of.beacon_of("a")) == taken);
     BOOST_TEST(of.hear(of.beacon_of("b")) != forgotten);
+}
+
+BOOST_AUTO_TEST_CASE(a_taken_node_counts_as_long_as_it_is_taken) {
+    directory_bench of;
+    of.hear(of.beacon_of("n"));
+    const auto node = of.take();
+    for (int i = 0; i < 3; ++i) {
+        of.now += 11min;
+        BOOST_TEST(of.usable() == 1u);
+    }
+    of.nodes.give_back(*node, false, of.now);
+    BOOST_TEST(of.usable() == 0u);
+    of.now += 10min;
+    BOOST_TEST(of.nodes.known(of.now) == 1u);
+    of.now += 1ns;
+    BOOST_TEST(of.nodes.known(of.now) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_loses_links_is_not_taken_for_a_time) {
+    directory_bench of;
+    of.hear(of.beacon_of("good"));
+    of.take();
+    of.eject("bad");
+    of.now += 5s - 1ns;
+    of.hear(of.beacon_of("bad"));
+    BOOST_TEST(!of.take());
+    BOOST_TEST(of.usable() == 1u);
+    of.now += 1ns;
+    BOOST_TEST(of.usable() == 2u);
+    of.lose(); // at once, as a trial
+    of.now += 10s;
+    of.hear(of.beacon_of("bad"));
+    const auto bad = of.take();
+    BOOST_REQUIRE(bad);
+    BOOST_TEST(of.nodes.answered(*bad, of.now));
+    BOOST_TEST(!of.nodes.answered(*bad, of.now));
+    of.nodes.give_back(*bad, true, of.now);
+    of.hear(of.beacon_of("bad"));
+    of.now += 100ms;
+    BOOST_TEST(of.take() == bad);
+}
+
+BOOST_AUTO_TEST_CASE(half_of_the_nodes_are_never_ejected) {
+    directory_bench of;
+    of.hear(of.beacon_of("a"));
+    of.take();
+    of.eject("b");
+    BOOST_TEST(of.usable() == 1u);
+    of.eject("c");
+    of.hear(of.beacon_of("c"));
+    of.now += 100ms;
+    BOOST_TEST(of.usable() == 2u); // two of three would be too many
+    of.take();
+    of.hear(of.beacon_of("d"));
+    of.take();
+    of.eject("e");
+    BOOST_TEST(of.usable() == 3u); // a, c, d
+}
+
+BOOST_AUTO_TEST_CASE(nodes_on_trial_count_once) {
+    directory_bench of;
+    of.hear(of.beacon_of("a"));
+    of.take();
+    of.eject("b");
+    of.now += 5s;
+    of.hear(of.beacon_of("b"));
+    BOOST_TEST(of.take() != nullptr);
+    of.eject("c");
+    of.hear(of.beacon_of("c"));
+    of.now += 100ms;
+    BOOST_TEST(of.usable() == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(further_nodes_than_the_most_are_ignored) {
@@ -136,7 +223,7 @@ BOOST_AUTO_TEST_CASE(further_nodes_than_the_most_are_ignored) {
     BOOST_TEST(of.usable() == node_directory::most_nodes);
     BOOST_TEST(of.hear(of.beacon_of("n7")) != nullptr);
     of.now += 11min;
-    of.nodes.purge(of.now);
+    BOOST_TEST(of.nodes.known(of.now) == 0u);
     BOOST_TEST(of.hear(of.beacon_of("one-more")) != nullptr);
 }
 

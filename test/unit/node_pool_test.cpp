@@ -491,6 +491,26 @@ BOOST_AUTO_TEST_CASE(without_a_node_calls_end) {
     BOOST_TEST(failure.info().attempts == 0);
 }
 
+BOOST_AUTO_TEST_CASE(the_slots_of_nodes_that_are_gone_for_good_go) {
+    cluster all(doubles, 3);
+    const auto slots = [&] {
+        const auto status = all.time.run(all.client->status());
+        return status.workers.size();
+    };
+    all.time.advance(2s);
+    BOOST_TEST(slots() == 4u); // one waits for the next node
+    all.machines[0]->leave();
+    all.machines[1]->leave();
+    all.time.advance(9min);
+    BOOST_TEST(slots() == 4u);
+    all.time.advance(2min);
+    BOOST_TEST(slots() == 2u);
+    all.machines[0]->join();
+    all.time.advance(2s);
+    BOOST_TEST(slots() == 3u);
+    BOOST_TEST(all.call(request("double").arg("n", 21)).as<int>() == 42);
+}
+
 BOOST_AUTO_TEST_CASE(a_call_outlives_a_cut_of_the_bus) {
     cluster all(sleeps);
     running<reply> call(all.context, all.client->execute(request("sleep").arg("ms", 1000)));
