@@ -22,6 +22,7 @@ constexpr duration return_interval = 10ms;     ///< of answers to such requests,
 constexpr duration longest_return_interval = 200ms;
 constexpr duration accept_interval = 10ms;
 constexpr duration acknowledgement_delay = 10ms;
+constexpr duration slack_of_beat = 500ms;   ///< for the way
 constexpr duration longest_gap = 1s;        ///< between two reports of one absence
 constexpr duration least_time = 2s;         ///< for the peer to be heard after a cut
 constexpr std::size_t longest_detail = 200; ///< bytes of the peer's reason
@@ -33,13 +34,6 @@ link_state::link_state(link_role role, const link_limits& limits, std::uint32_t 
     : limits_(limits), role_(role), greeting_(std::move(greeting)), own_window_(window), heard_(now) {
     if (role == link_role::client) {
         down_since_ = now; // until on_bus()
-    }
-}
-
-void link_state::set_busy(bool is_busy, time_point now) noexcept {
-    if (is_busy != is_busy_) {
-        is_busy_ = is_busy;
-        changed_ = now;
     }
 }
 
@@ -379,8 +373,7 @@ duration link_state::patience() const noexcept {
 
 /// Returns the time after which the peer's silence is unusual.
 time_point link_state::quiet_since() const noexcept {
-    const auto slack = limits_.beat / 2; // for the way, and for a peer that learns later of a change
-    const auto expected_by = std::max(heard_ + beat_interval(), changed_ + limits_.beat) + slack;
+    const auto expected_by = heard_ + limits_.beat + slack_of_beat;
     return std::min(expected_by,
                     silence_due() - limits_.silence / 4); // a peer is probed before it is given up
 }
@@ -389,10 +382,6 @@ bool link_state::is_suspect(time_point now) const noexcept {
     const bool is_stuck =
         has_unacknowledged() && now - last_progress_ > std::max(longest_patience, 2 * patience());
     return !is_bus_up() || !is_synced_ || missing_ || is_stuck || now >= quiet_since();
-}
-
-time_point link_state::beat_due() const noexcept {
-    return std::max(last_emitted_ + beat_interval(), changed_ + (is_busy_ ? limits_.beat : 0ns));
 }
 
 time_point link_state::probe_due() const noexcept {

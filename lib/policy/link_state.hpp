@@ -22,8 +22,7 @@ struct link_limits {
     std::size_t segment = 256 << 10;                     ///< largest body of a data message
     std::uint32_t least_window = 64 << 10;               ///< smallest window that the peer may grant
     std::uint32_t most_window = 64 << 20;                ///< a larger window counts as this
-    duration beat = std::chrono::seconds(1);             ///< between messages while calls are in flight
-    duration idle_beat = std::chrono::seconds(3);        ///< between messages of an idle link
+    duration beat = std::chrono::seconds(3);             ///< the longest time between messages of an end
     duration silence = std::chrono::seconds(6);          ///< ends a link whose peer sends or takes nothing
     duration without_receiver = std::chrono::seconds(2); ///< ends a link whose peer the bus cannot find
 };
@@ -84,9 +83,6 @@ public:
     std::uint16_t epoch() const noexcept { return own_epoch_; }
     void set_window(std::uint32_t window) noexcept { own_window_ = window; }
     void set_segment(std::size_t bytes) noexcept { limits_.segment = std::max<std::size_t>(bytes, 1); }
-
-    /// Sets whether calls are in flight.
-    void set_busy(bool is_busy, time_point now) noexcept;
 
     /// Tells the peer the load now.
     void tell_load(time_point now, messages& out);
@@ -170,9 +166,8 @@ private:
     bool has_unacknowledged() const noexcept { return output_.in_flight() > 0; }
     std::size_t segment() const noexcept;
     duration patience() const noexcept;
-    duration beat_interval() const noexcept { return is_busy_ ? limits_.beat : limits_.idle_beat; }
     time_point quiet_since() const noexcept;
-    time_point beat_due() const noexcept;
+    time_point beat_due() const noexcept { return last_emitted_ + limits_.beat; }
     time_point probe_due() const noexcept;
     time_point silence_due() const noexcept { return heard_ + limits_.silence; }
     time_point no_progress_due() const noexcept {
@@ -194,10 +189,8 @@ private:
     std::uint64_t expected_ = 0; ///< position of the next byte to receive
     std::size_t owed_ = 0;       ///< bytes received since the last message
     bool is_synced_ = true;      ///< false after a cut, until the peer has answered
-    bool is_busy_ = false;
 
-    time_point heard_;     ///< the peer, or the bus after a cut
-    time_point changed_{}; ///< is_busy_
+    time_point heard_; ///< the peer, or the bus after a cut
     std::optional<absence> missing_;
     time_point last_emitted_{};
     time_point last_progress_{}; ///< of the acknowledgements

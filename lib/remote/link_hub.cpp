@@ -118,10 +118,6 @@ std::size_t link_hub::room(remote_link& link) const noexcept {
     return link.is_full_ ? 0 : most - held;
 }
 
-void link_hub::set_busy(remote_link& link, bool is_busy) {
-    act(link, [&](link_state& state, auto&) { state.set_busy(is_busy, clock::now()); });
-}
-
 void link_hub::tell_load(remote_link& link) {
     act(link, [](link_state& state, auto& out) { state.tell_load(clock::now(), out); });
 }
@@ -131,7 +127,7 @@ void link_hub::flush() {
         auto& each = *used_.back();
         each.is_used_ = false;
         if (each.input_.empty() && each.input_.capacity() > idle_memory) {
-            each.input_ = {};
+            std::string().swap(each.input_); // = {} keeps the memory
         }
         if (!each.state_.outcome()) {
             act(each, [](link_state& state, auto& messages) { state.flush(clock::now(), messages); });

@@ -136,9 +136,6 @@ public:
     /// Moves received bytes to the beginning of `space`. Returns their number: 0 if all were read.
     std::size_t read(remote_link& link, std::span<char> space) noexcept;
 
-    /// Sets whether calls are in flight on the link: the link sends signs of life more often.
-    void set_busy(remote_link& link, bool is_busy);
-
     /// Tells the peer the load now. Otherwise the next message does.
     void tell_load(remote_link& link);
 

@@ -48,13 +48,12 @@ private:
     }
 
     void step() {
-        switch (input_.ConsumeIntegralInRange(0, 9)) {
+        switch (input_.ConsumeIntegralInRange(0, 8)) {
         case 0: add_frame(); break;
         case 1: state_.on_bus(input_.ConsumeBool(), now_, out_); break;
         case 2: state_.on_no_receiver(now_, out_); break;
         case 3: pass_time(); break;
-        case 4: state_.set_busy(input_.ConsumeBool(), now_); break;
-        case 5: state_.set_segment(input_.ConsumeIntegralInRange<std::size_t>(0, segment)); break;
+        case 4: state_.set_segment(input_.ConsumeIntegralInRange<std::size_t>(0, segment)); break;
         default: receive(); break;
         }
     }

@@ -91,12 +91,6 @@ void hub_program::change_facts() {
     if (side_ == hub_world::node) {
         load_ = {static_cast<std::uint16_t>(chance.below(1000)), 8, chance.chance(0.1)};
     }
-    const bool is_busy = chance.chance(0.5);
-    for (const auto& each : around_.links_) { // not by address: the same seed, the same world
-        if (auto* const link = each.ends[side_].link; records_.contains(link)) {
-            hub_->set_busy(*link, is_busy);
-        }
-    }
     end_turn();
 }
 

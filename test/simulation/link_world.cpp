@@ -45,7 +45,6 @@ link_world::link_world(std::uint64_t seed, bool is_tracing) : chance_(seed), is_
     draw_script();
     ends_[client].state.emplace(link_role::client, limits_of(client, some_segment()), some_window(), "hello",
                                 now_);
-    ends_[client].state->set_busy(is_busy_, now_);
 }
 
 void link_world::draw_script() {
@@ -111,10 +110,6 @@ void link_world::draw_traffic() {
         const auto frames = chance_.chance(0.1) ? chance_.among(5, 40) : chance_.among(1, 3);
         at(moment, [this, side, frames] { send_frames(side, frames); });
     }
-    for (auto moment = origin_; moment < end + rest / 3; moment += some(100ms, 10s)) {
-        at(moment, [this] { set_busy(!is_busy_); });
-    }
-    at(end + rest / 3, [this] { set_busy(false); });
     if (script_.is_calm) {
         at(end + 5s, [this] { check_delivery("in time"); });
     }
@@ -159,13 +154,6 @@ void link_world::change_facts(std::size_t side, link_state& state) {
     }
     if (chance_.chance(0.05)) {
         state.set_window(some_window());
-    }
-}
-
-void link_world::set_busy(bool is_busy) {
-    is_busy_ = is_busy;
-    for (const auto side : {client, node}) {
-        act(side, [&](link_state& state, auto&) { state.set_busy(is_busy, now_); });
     }
 }
 
@@ -344,7 +332,6 @@ void link_world::deliver(std::size_t to, const std::string& bytes, unsigned numb
     if (!one.state) {
         one.state.emplace(link_role::node, limits_of(node, some_segment()), some_window(),
                           std::string(consent), now_);
-        one.state->set_busy(is_busy_, now_);
     }
     act(to, [&](link_state& state, auto& out) {
         const bool has_ended = state.outcome().has_value();

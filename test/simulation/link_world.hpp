@@ -66,7 +66,6 @@ private:
     void draw_faults();
     void send_frames(std::size_t side, std::size_t frames);
     void change_facts(std::size_t side, link_state& state);
-    void set_busy(bool is_busy);
 
     void unheard(std::size_t side, duration span);
     void disconnect(std::size_t side, duration span);
@@ -104,8 +103,7 @@ private:
     time_point thawed_;                 ///< when the server goes on
     std::array<time_point, 2> unheard_; ///< until when an end may not have heard its peer
     std::size_t faults_ = 0;            ///< cuts, restarts and the like
-    bool is_busy_ = false;
-    bool rests_ = false; ///< everything has arrived in the first third of the rest
+    bool rests_ = false;                ///< everything has arrived in the first third of the rest
     std::optional<std::string> violation_;
 };
 

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <deque>
+#include <malloc.h>
 #include <map>
 #include <string>
 #include <utility>
@@ -300,12 +301,57 @@ BOOST_AUTO_TEST_CASE(a_link_that_is_accepted_while_the_bus_is_down_says_nothing_
     BOOST_TEST(node.connection.published.empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_link_with_calls_beats_more_often) {
+BOOST_AUTO_TEST_CASE(an_idle_link_sends_few_messages) {
     linked_ends both;
-    both.client.hub.set_busy(*both.at_client, true);
-    BOOST_TEST((both.client.hub.next_tick() == clock::now() + link_limits().beat));
-    both.client.hub.set_busy(*both.at_client, false);
-    BOOST_TEST((both.client.hub.next_tick() == clock::now() + link_limits().idle_beat));
+    std::size_t messages = 0;
+    for (int i = 0; i < 6'000; ++i) {
+        both.time.advance(10ms);
+        for (auto* const each : {&both.client, &both.node}) {
+            each->hub.tick(each->events);
+            each->hub.flush();
+        }
+        messages += both.client.connection.published.size() + both.node.connection.published.size();
+        both.node.read(both.client);
+        both.client.read(both.node);
+    }
+    BOOST_TEST(both.client.events.empty());
+    BOOST_TEST(messages >= 20u);
+    BOOST_TEST(messages <= 80u);
+}
+
+BOOST_AUTO_TEST_CASE(an_idle_link_takes_little_memory) {
+    constexpr std::size_t count = 500;
+    constexpr std::size_t most_bytes = 4096; ///< of one link
+    const manual_time time;
+    hub_end client;
+    hub_end node;
+    const auto memory_before = mallinfo2().uordblks;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto number = std::to_string(i);
+        auto& link = client.hub.open("_INBOX.0123456789abcdefghijkl.0123456789abcdef" + number,
+                                     "skep.default.node.a-node-with-a-name.0123456789abcdef" + number, "{}");
+        node.read(client);
+        const auto request = node.take<link_request>();
+        auto* const accepted = node.hub.accept(request, "{}", no_load, node.events);
+        BOOST_REQUIRE(accepted != nullptr);
+        client.read(node);
+        client.take<link_accepted>();
+        client.hub.send(link, std::string(30'000, 'x')); // its memory is free afterwards
+        client.hub.flush();
+        node.read(client);
+        std::string space(30'000, ' ');
+        BOOST_REQUIRE(node.hub.read(*accepted, space) == space.size());
+        node.hub.send(*accepted, "x");
+        node.hub.flush();
+        client.read(node);
+        BOOST_REQUIRE(client.hub.read(link, space) == 1u);
+        client.hub.flush();
+        node.events.clear();
+        client.events.clear();
+    }
+    const auto memory = mallinfo2().uordblks - memory_before;
+    BOOST_TEST_MESSAGE(memory / (2 * count) << " bytes");
+    BOOST_TEST(memory / (2 * count) <= most_bytes);
 }
 
 BOOST_AUTO_TEST_CASE(a_link_can_be_used_and_forgotten_in_one_turn) {
