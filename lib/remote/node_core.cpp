@@ -31,6 +31,7 @@ node_core::node_core(pool_context context, node_setup setup, const bus_factory& 
       burials_(context_.executor, [](const std::exception_ptr&) {}),
       endings_(context_.executor, [](const std::exception_ptr&) {}),
       changed_(context_.executor),
+      opens_(setup_.opens_per_second),
       driver_(context_.executor, connect, setup_.hub, *this) {}
 
 void node_core::start() {
@@ -155,18 +156,22 @@ void node_core::handle(const link_request& request) {
     }
 }
 
-void node_core::check_room() const {
+void node_core::check_room(const link_request& request) {
     if (is_draining_) {
         throw protocol_violation("the node drains");
     }
     if (links_.size() >= setup_.most_links) {
-        throw protocol_violation("the node has " + std::to_string(links_.size()) +
+        throw protocol_violation("full: the node has " + std::to_string(links_.size()) +
                                  " links, and takes no more");
+    }
+    if (!opens_.admit(request.reply, context_.now())) {
+        throw protocol_violation("full: more than " + std::to_string(setup_.opens_per_second) +
+                                 " new links of the client in a second");
     }
 }
 
 void node_core::answer(const link_request& request) {
-    check_room();
+    check_room(request);
     const auto wish = read_link_wish(request.body());
     const auto offered = setup_.pools.find(wish.pool);
     if (offered == setup_.pools.end()) {

@@ -5,6 +5,7 @@
 
 #include "async/condition_variable.hpp"
 #include "async/task_group.hpp"
+#include "policy/open_limit.hpp"
 #include "remote/hub_driver.hpp"
 #include "remote/served_link.hpp"
 #include "remote/served_pool.hpp"
@@ -37,8 +38,9 @@ struct node_setup {
     std::string inbox = "_INBOX."; ///< the beginning of all subjects of clients
     pool_config records;           ///< name, log_level, log_handler and log_format
     std::size_t most_links = 10'000;
-    std::size_t memory = 512u << 20; ///< bytes for the input and the unsent answers of all links
-    limit_options limits;            ///< of the clients' calls
+    std::size_t opens_per_second = 100; ///< of each client; see open_limit
+    std::size_t memory = 512u << 20;    ///< bytes for the input and the unsent answers of all links
+    limit_options limits;               ///< of the clients' calls
     hub_options hub;
 };
 
@@ -87,7 +89,7 @@ private:
     void handle(const link_ended& event);
 
     void answer(const link_request& request);
-    void check_room() const;
+    void check_room(const link_request& request);
     bool is_inbox(std::string_view subject) const noexcept;
     void end(const std::string& subject, std::string_view reason);
     void limit_memory();
@@ -103,6 +105,7 @@ private:
     task_group burials_;
     task_group endings_;
     condition_variable changed_; ///< by a connection, or the end
+    open_limit opens_;
     hub_driver driver_;
     std::map<std::string, std::shared_ptr<served_link>> links_; ///< by subject
     bool is_draining_ = false;

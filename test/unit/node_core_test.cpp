@@ -191,9 +191,22 @@ BOOST_AUTO_TEST_CASE(further_links_than_the_most_are_refused) {
     attacked_node of(std::move(setup));
     auto& first = of.open();
     of.open();
-    check_refused(of.open(), "the node has 3 links, and takes no more");
+    check_refused(of.open(), "full: the node has 3 links, and takes no more");
     BOOST_TEST(of.agent->links() == 3u);
     of.attacker->send(first, "bytes that end it");
+    BOOST_TEST(of.open().is_accepted);
+}
+
+BOOST_AUTO_TEST_CASE(further_links_than_the_most_a_second_are_refused) {
+    auto setup = small_limits();
+    setup.opens_per_second = 3;
+    attacked_node of(std::move(setup));
+    for (int i = 0; i < 3; ++i) {
+        BOOST_TEST(of.open().is_accepted); // within 150 ms
+    }
+    check_refused(of.open(), "full: more than 3 new links of the client in a second");
+    BOOST_TEST(of.attacker->open("node", good_wish, "_INBOX.other.").is_accepted);
+    of.time.advance(1s);
     BOOST_TEST(of.open().is_accepted);
 }
 
