@@ -11,7 +11,8 @@ namespace skep {
 
 namespace {
 
-constexpr int most_draws = 8; ///< before all nodes are looked at
+constexpr int most_draws = 8;                ///< before all nodes are looked at
+constexpr std::size_t searches_per_node = 8; ///< then nodes without places leave the table
 
 bool contains(std::span<const node_number> nodes, node_number node) noexcept {
     return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
@@ -22,9 +23,19 @@ bool contains(std::span<const node_number> nodes, node_number node) noexcept {
 void node_choice::set(node_number node, const node_load& load) {
     if (node >= loads_.size()) {
         loads_.resize(node + 1);
+        shares_.resize(node + 1);
     }
-    is_stale_ = is_stale_ || loads_[node].places != load.places;
+    is_stale_ = is_stale_ || (load.places > 0 && load.places != shares_[node]);
     loads_[node] = load;
+}
+
+/// A node at capacity has no places for a moment. A new table each time would cost more than all picks.
+void node_choice::forget_absent() noexcept {
+    for (node_number node = 0; node < loads_.size(); ++node) {
+        shares_[node] = loads_[node].places;
+    }
+    searches_ = 0;
+    is_stale_ = true;
 }
 
 /// By Vose's method: each column has the same share, and is divided between two nodes at most.
@@ -33,7 +44,10 @@ void node_choice::make_table() {
     std::vector<double> shares;
     double total = 0;
     for (node_number node = 0; node < loads_.size(); ++node) {
-        if (const auto places = loads_[node].places; places > 0) {
+        if (loads_[node].places > 0) {
+            shares_[node] = loads_[node].places;
+        }
+        if (const auto places = shares_[node]; places > 0) {
             table_.push_back({node, node, 1});
             shares.push_back(places);
             total += places;
@@ -66,6 +80,9 @@ std::optional<node_number> node_choice::pick(const random_source& random, std::s
     }
     const auto first = draw(random, busy);
     if (!first) {
+        if (++searches_ > searches_per_node * table_.size()) {
+            forget_absent();
+        }
         return find_least(busy);
     }
     auto second = draw(random, busy);
@@ -82,7 +99,7 @@ std::optional<node_number> node_choice::draw(const random_source& random,
         const auto index = std::min(static_cast<std::size_t>(place), table_.size() - 1);
         const auto& drawn = table_[index];
         const auto node = place - static_cast<double>(index) < drawn.threshold ? drawn.node : drawn.other;
-        if (!contains(busy, node)) {
+        if (may_be_picked(node, busy)) {
             return node;
         }
     }
@@ -93,11 +110,15 @@ std::optional<node_number> node_choice::draw(const random_source& random,
 std::optional<node_number> node_choice::find_least(std::span<const node_number> busy) const noexcept {
     std::optional<node_number> least;
     for (const auto& each : table_) {
-        if (!contains(busy, each.node) && (!least || is_better(each.node, *least))) {
+        if (may_be_picked(each.node, busy) && (!least || is_better(each.node, *least))) {
             least = each.node;
         }
     }
     return least;
+}
+
+bool node_choice::may_be_picked(node_number node, std::span<const node_number> busy) const noexcept {
+    return loads_[node].places > 0 && !contains(busy, node);
 }
 
 bool node_choice::is_better(node_number a, node_number b) const noexcept {

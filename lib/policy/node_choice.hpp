@@ -58,14 +58,19 @@ private:
         double threshold = 1;
     };
 
+    bool may_be_picked(node_number node, std::span<const node_number> busy) const noexcept;
     void make_table();
+    void forget_absent() noexcept;
     std::optional<node_number> draw(const random_source& random, std::span<const node_number> busy) const;
     std::optional<node_number> find_least(std::span<const node_number> busy) const noexcept;
     bool is_better(node_number a, node_number b) const noexcept;
 
     std::vector<node_load> loads_; ///< by node
+    std::vector<std::uint32_t>
+        shares_; ///< by node, the places in table_; a node without places keeps its share
     std::vector<column> table_;
-    bool is_stale_ = false; ///< table_, as places have changed
+    bool is_stale_ = false;    ///< table_, as places have changed
+    std::size_t searches_ = 0; ///< of all nodes, since forget_absent()
 };
 
 } // namespace skep

@@ -112,6 +112,25 @@ BOOST_AUTO_TEST_CASE(busy_nodes_are_left_out) {
     BOOST_TEST(!of.choice.pick(of.random, all).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(nodes_without_places_are_left_out_until_they_have_some_again) {
+    chosen_nodes of;
+    for (node_number node = 0; node < 16; ++node) {
+        of.choice.set(node, idle_node(1));
+    }
+    BOOST_TEST(of.picks(1600).at(3) > 50);
+    for (node_number node = 1; node < 16; ++node) {
+        of.choice.set(node, node_load());
+    }
+    BOOST_TEST(of.picks(1600).at(0) == 1600); // and the others leave the table
+    of.choice.set(3, idle_node(1));
+    const auto picks = of.picks(1600);
+    BOOST_TEST(picks.at(0) > 600);
+    BOOST_TEST(picks.at(3) > 600);
+    of.choice.set(0, node_load());
+    of.choice.set(3, node_load());
+    BOOST_TEST(!of.choice.pick(of.random).has_value());
+}
+
 BOOST_AUTO_TEST_CASE(places_may_change) {
     chosen_nodes of;
     of.choice.set(0, idle_node(1));
