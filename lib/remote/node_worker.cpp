@@ -174,7 +174,7 @@ worker_link node_worker::make_link() {
     worker_link made;
     made.data = std::make_unique<node_stream>(shared_from_this());
     made.process = std::make_unique<node_process>(shared_from_this());
-    made.node = node();
+    made.node = node_->name;
     made.is_on_trial = node_->ejection.is_ejected();
     return made;
 }
