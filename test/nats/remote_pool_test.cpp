@@ -32,6 +32,10 @@ asio::awaitable<error> failure_of(asio::awaitable<void> operation) {
     co_return error();
 }
 
+asio::awaitable<void> make_call(remote_pool& client) {
+    co_await client.execute("work");
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_CASE(a_call_names_its_node) {
@@ -67,8 +71,7 @@ BOOST_AUTO_TEST_CASE(a_start_without_nodes_fails_with_the_cause_and_goes_on) {
         const auto failure = co_await failure_of(client.start());
         BOOST_TEST(failure.kind() == errc::no_node);
         BOOST_TEST(contains(failure.what(), server.address()), failure.what());
-        const auto of_call = co_await failure_of(
-            [](remote_pool& pool) -> asio::awaitable<void> { co_await pool.execute("work"); }(client));
+        const auto of_call = co_await failure_of(make_call(client));
         BOOST_TEST(of_call.kind() == errc::no_node);
         BOOST_TEST(contains(of_call.what(), server.address()), of_call.what());
         server.start();
