@@ -44,31 +44,31 @@ struct node_setup {
     hub_options hub;
 };
 
-/// A node: offers pools to clients on a bus. Used on the strand.
-class SKEP_API node_core final : public std::enable_shared_from_this<node_core>, private hub_user {
+/// A node: offers pools to clients on a bus. Used on the strand. skep::remote calls the exported functions.
+class node_core final : public std::enable_shared_from_this<node_core>, private hub_user {
 public:
     node_core(pool_context context, node_setup setup, const bus_factory& connect);
 
     const strand& executor() const noexcept { return context_.executor; }
 
     /// Announces the node, and serves clients until stop().
-    void start();
+    SKEP_API void start();
 
     /// Takes no more links, and asks clients to send no more calls. Returns when they have all answers and
     /// have ended their links, or after the drain timeout.
-    asio::awaitable<void> drain();
+    SKEP_API asio::awaitable<void> drain();
 
     /// Ends all links, and cancels their calls. Idempotent.
-    asio::awaitable<void> stop();
+    SKEP_API asio::awaitable<void> stop();
 
     /// Waits until the node is announced, or ends.
-    asio::awaitable<void> announced();
+    SKEP_API asio::awaitable<void> announced();
 
     /// Begins stop(), without waiting for its end.
-    void abandon();
+    SKEP_API void abandon();
 
     std::size_t links() const noexcept { return links_.size(); }
-    node_status status();
+    SKEP_API node_status status();
 
 private:
     void begin_to_drain();
