@@ -17,8 +17,10 @@ namespace json = boost::json;
 
 namespace {
 
+/// Returns an empty text for arrays and objects, and for text that may be an address with a password.
 std::string shown(const json::value& value) {
-    if (value.is_structured()) {
+    const bool may_be_secret = value.is_string() && value.get_string().find('@') != std::string_view::npos;
+    if (value.is_structured() || may_be_secret) {
         return {};
     }
     return value.is_double() ? in_decimals(value.get_double()) : json::serialize(value);

@@ -88,6 +88,7 @@ public:
 
     void path(std::string_view field, const std::filesystem::path& value) { keep(field, value.string()); }
     void text(std::string_view field, const std::string& value) { keep(field, value); }
+    void secret(std::string_view field, const std::string& value) { keep(field, value); }
     void strings(std::string_view field, const std::vector<std::string>& value) { keep(field, value); }
 
     void lists(std::string_view field, const std::vector<std::vector<std::string>>& value) {
@@ -157,6 +158,7 @@ public:
 
     void path(std::string_view, std::filesystem::path& value) { value /= "/"; }
     void text(std::string_view, std::string& value) { value += "x"; }
+    void secret(std::string_view, std::string& value) { value += "s3cret"; }
     void strings(std::string_view, std::vector<std::string>& value) { value.emplace_back("77"); }
     void lists(std::string_view, std::vector<std::vector<std::string>>& value) {
         value.push_back({"--a", ""});

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "support/config_ranges.hpp"
+#include "support/schema_check.hpp"
 #include <skep/pool_manager.hpp>
 
 #include <boost/json/array.hpp>
@@ -53,21 +54,6 @@ json::value text(std::string_view content) {
     return json::value(content);
 }
 
-/// That each key of `document` is one of the schema's, and has a value of the type that is said there.
-void check_keys(const json::object& document, const json::object& schema) {
-    BOOST_TEST(schema.at("type") == text("object"));
-    BOOST_TEST(!schema.at("additionalProperties").as_bool());
-    for (const auto& [key, value] : document) {
-        BOOST_TEST_REQUIRE(schema.at("properties").as_object().contains(key), key);
-        const auto& member = schema.at("properties").at(key).as_object();
-        if (value.is_object() && member.contains("properties")) {
-            check_keys(value.get_object(), member);
-        } else {
-            BOOST_TEST(member.at("default") == value, key);
-        }
-    }
-}
-
 } // namespace
 
 BOOST_AUTO_TEST_CASE(the_committed_files_are_what_the_fields_make) {
@@ -98,7 +84,7 @@ BOOST_AUTO_TEST_CASE(it_is_a_schema_of_an_object_that_needs_a_program) {
 BOOST_AUTO_TEST_CASE(its_defaults_are_all_that_a_pool_can_be_told) {
     auto document = to_json(pool_config());
     document.at("launch").as_object().erase("program"); // has none
-    check_keys(document, pool_config::json_schema());
+    check_schema(document, pool_config::json_schema());
 }
 
 BOOST_AUTO_TEST_CASE(its_ranges_are_those_of_validation) {
