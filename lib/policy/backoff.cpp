@@ -3,6 +3,8 @@
 
 #include "policy/backoff.hpp"
 
+#include "policy/jitter.hpp"
+
 #include <algorithm>
 #include <csignal>
 
@@ -18,11 +20,6 @@ int next_failure_streak(int streak, const worker_death& death, const restart_opt
         return streak;
     }
     return killed ? std::max(streak, 1) : streak + 1;
-}
-
-duration with_jitter(duration wait, double share, double random) noexcept {
-    const double factor = 1.0 + share * (2.0 * random - 1.0);
-    return duration(static_cast<duration::rep>(static_cast<double>(wait.count()) * factor));
 }
 
 duration backoff_delay(int streak, double random, const restart_options& options) noexcept {

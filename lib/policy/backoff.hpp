@@ -25,9 +25,6 @@ struct worker_death {
 /// the kill says little about the next start, and a growing backoff would leave the pool empty.
 int next_failure_streak(int streak, const worker_death& death, const restart_options& options) noexcept;
 
-/// Returns `wait`, longer or shorter by up to `share` of itself. `random` is uniform in [0, 1).
-duration with_jitter(duration wait, double share, double random) noexcept;
-
 /// Returns the wait before the slot's next start: zero after a streak of 0, otherwise initial_backoff,
 /// doubled with each failure up to max_backoff and varied by `jitter`. `random` is uniform in [0, 1).
 duration backoff_delay(int streak, double random, const restart_options& options) noexcept;

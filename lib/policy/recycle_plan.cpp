@@ -3,7 +3,7 @@
 
 #include "policy/recycle_plan.hpp"
 
-#include "policy/backoff.hpp"
+#include "policy/jitter.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "core/range_check.hpp"
-#include "policy/backoff.hpp"
+#include "policy/jitter.hpp"
 #include <skep/retry_policy.hpp>
 
 #include <algorithm>

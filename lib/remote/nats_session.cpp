@@ -5,7 +5,7 @@
 
 #include "core/random_share.hpp"
 #include "core/text.hpp"
-#include "policy/backoff.hpp"
+#include "policy/jitter.hpp"
 #include "remote/bus.hpp"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 
 #include "core/link_message.hpp"
 #include <skep/call_interface.hpp>
+#include <skep/export.hpp>
 #include <skep/load_view.hpp>
 #include <skep/pool.hpp>
 
@@ -19,7 +20,7 @@ public:
     /// `calls` must outlive the node. `load_of_calls`: callable on the node's strand.
     /// `queue_per_place`: number of calls that may wait for each place of the pool.
     served_pool(call_interface& calls, std::function<load_view()> load_of_calls, double queue_per_place = 2);
-    explicit served_pool(pool& offered_pool, double queue_per_place = 2);
+    SKEP_API explicit served_pool(pool& offered_pool, double queue_per_place = 2);
 
     call_interface& calls() const noexcept { return calls_; }
 
