@@ -24,6 +24,7 @@ class SkepConan(ConanFile):
         "shared": [True, False],
         "fPIC": [True, False],
         "with_redis": [True, False],
+        "with_remote": [True, False],
         "with_admin": [True, False],
         "with_otlp": [True, False],
         "with_boost_log": [True, False],
@@ -32,6 +33,7 @@ class SkepConan(ConanFile):
         "shared": False,
         "fPIC": True,
         "with_redis": False,
+        "with_remote": False,
         "with_admin": False,
         "with_otlp": False,
         "with_boost_log": True,
@@ -65,6 +67,9 @@ class SkepConan(ConanFile):
         self.requires("boost/[>=1.81 <2]", transitive_headers=True, transitive_libs=True)
         if self.options.with_redis:
             self.requires("hiredis/[>=0.14 <2]")
+        if self.options.with_remote:
+            self.requires("cnats/[>=3.4 <4]")
+        if self.options.with_redis or self.options.with_remote:
             self.requires("openssl/[>=1.1.1 <4]")
         if self.options.with_admin:
             self.requires("prometheus-cpp/[>=1.0 <2]", transitive_headers=True)
@@ -88,6 +93,9 @@ class SkepConan(ConanFile):
                 raise ConanInvalidConfiguration(
                     f"{self.ref} needs boost with without_log=False, or with_boost_log=False of its own")
 
+        if "cnats" in self.dependencies and self.dependencies["cnats"].options.get_safe("with_tls") == False:
+            raise ConanInvalidConfiguration(f"{self.ref} needs cnats with with_tls=True")
+
     def build_requirements(self):
         self.tool_requires("cmake/[>=3.25 <4]")
 
@@ -96,6 +104,7 @@ class SkepConan(ConanFile):
         toolchain.cache_variables["SKEP_BUILD_TESTS"] = False
         toolchain.cache_variables["SKEP_BUILD_SAMPLES"] = False
         toolchain.cache_variables["SKEP_BUILD_REDIS"] = bool(self.options.with_redis)
+        toolchain.cache_variables["SKEP_BUILD_REMOTE"] = bool(self.options.with_remote)
         toolchain.cache_variables["SKEP_BUILD_PROMETHEUS"] = bool(self.options.with_admin)
         toolchain.cache_variables["SKEP_BUILD_ADMIN"] = bool(self.options.with_admin)
         toolchain.cache_variables["SKEP_BUILD_OTLP"] = bool(self.options.with_otlp)
@@ -131,6 +140,12 @@ class SkepConan(ConanFile):
             redis.set_property("cmake_target_name", "skep::redis")
             redis.libs = ["skep_redis"]
             redis.requires = ["core", "hiredis::hiredis", "openssl::ssl", "openssl::crypto"]
+        if options.with_remote:
+            remote = self.cpp_info.components["remote"]
+            remote.set_property("cmake_target_name", "skep::remote")
+            remote.set_property("pkg_config_name", "skep-remote")
+            remote.libs = ["skep_remote"]
+            remote.requires = ["core", "cnats::cnats", "openssl::ssl", "openssl::crypto"]
         if options.with_admin:
             prometheus = self.cpp_info.components["prometheus"]
             prometheus.set_property("cmake_target_name", "skep::prometheus")

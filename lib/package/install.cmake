@@ -1,5 +1,6 @@
 # What `cmake --install` copies, in four components: the shared library with the programs and files that it needs at run
-# time, the shared library for workers in C++, what a program is built with, and the Python SDK.
+# time, the shared library for workers in C++, what a program is built with, and the Python SDK. The parts have components
+# of their own.
 include(CMakePackageConfigHelpers)
 
 set(skep_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/skep)
@@ -23,6 +24,15 @@ endforeach()
 if(TARGET skep_redis)
   install(FILES package/find_hiredis.cmake DESTINATION ${skep_cmake_dir} COMPONENT skep_redis)
 endif()
+# The one with a Debian package: at run time, and what a program is built with.
+if(TARGET skep_remote)
+  install(TARGETS skep_remote EXPORT skep-remote-targets
+    LIBRARY COMPONENT skep_remote NAMELINK_COMPONENT skep_remote_development
+    ARCHIVE COMPONENT skep_remote_development
+    FILE_SET HEADERS COMPONENT skep_remote_development)
+  install(EXPORT skep-remote-targets NAMESPACE skep:: DESTINATION ${skep_cmake_dir} COMPONENT skep_remote_development)
+  install(FILES package/find_cnats.cmake DESTINATION ${skep_cmake_dir} COMPONENT skep_remote_development)
+endif()
 install(TARGETS skep_guard DESTINATION ${skep_guard_dir} COMPONENT skep_runtime)
 install(TARGETS skep_command DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT skep_development)
 install(FILES core/pool_config.schema.json pool/manager_config.schema.json DESTINATION ${skep_data_dir} COMPONENT skep_development)
@@ -31,10 +41,10 @@ if(TARGET skep_python_loop)
   install(TARGETS skep_python_loop LIBRARY DESTINATION ${skep_sdk_dir}/skep COMPONENT skep_python)
 endif()
 
-set(skep_part_needs_boost_log OFF)
+set(skep_parts_are_static OFF)
 set(skep_pc_flags -pthread)
 if(NOT skep_is_shared)
-  set(skep_part_needs_boost_log ON)
+  set(skep_parts_are_static ON)
   string(APPEND skep_pc_flags " -DSKEP_STATIC_DEFINE")
 endif()
 
@@ -48,6 +58,15 @@ function(configure_pc_file name description libs)
 endfunction()
 configure_pc_file(skep "${PROJECT_DESCRIPTION}" "-lskep -lboost_json")
 configure_pc_file(skep-worker "Workers in C++ for skep" "-lskep_worker -lboost_json")
+if(TARGET skep_remote)
+  set(libraries_of_remote "-lskep_remote -lskep -lboost_json")
+  if(NOT skep_is_shared)
+    string(APPEND libraries_of_remote " -lnats -lcrypto")
+  endif()
+  configure_pc_file(skep-remote "Calls on other machines for skep" "${libraries_of_remote}")
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/skep-remote.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT skep_remote_development)
+endif()
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/skep-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/skep-config-version.cmake
   DESTINATION ${skep_cmake_dir} COMPONENT skep_development)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/skep.pc ${CMAKE_CURRENT_BINARY_DIR}/skep-worker.pc
