@@ -1,0 +1,50 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What lib/remote/README.md quotes.
+
+#include <skep/node_agent.hpp>
+#include <skep/remote_pool.hpp>
+#include <skep/skep.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/json/parse.hpp>
+
+#include <string>
+
+namespace remote_guide {
+
+using namespace std::chrono_literals;
+
+skep::remote_pool make_pool(boost::asio::io_context& context) {
+    skep::remote_options options;
+    options.nats.servers = {"nats://10.0.0.5:4222"};
+    options.retry.budget = 64;
+    skep::remote_pool pool(context, options);
+    return pool;
+}
+
+boost::asio::awaitable<std::string> greet(skep::call_interface& pool, std::string name) {
+    auto call = skep::request("greet").arg("name", name).timeout(2s).idempotent(true);
+    const auto answer = co_await pool.execute(std::move(call));
+    co_return answer.as<std::string>();
+}
+
+boost::asio::awaitable<void> run_node(boost::asio::io_context& context, skep::pool& pool,
+                                      boost::asio::awaitable<void> stop_signal) {
+    skep::node_options options;
+    options.nats.servers = {"nats://10.0.0.5:4222"};
+    skep::node_agent agent(context.get_executor(), pool, options);
+    co_await pool.start();
+    co_await agent.start();
+    co_await std::move(stop_signal);
+    co_await agent.drain();
+    co_await agent.stop();
+    co_await pool.shutdown();
+}
+
+skep::remote_options read_options(std::string text) {
+    return skep::remote_options::from_json(boost::json::parse(text));
+}
+
+} // namespace remote_guide
