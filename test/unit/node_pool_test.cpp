@@ -375,6 +375,10 @@ BOOST_AUTO_TEST_CASE(a_lost_worker_of_the_node_is_reported_or_replaced) {
     BOOST_TEST(to_string(failure.info().worker.value()) == "default/0#1");
     BOOST_TEST(failure.info().status.signal() == SIGSEGV);
     BOOST_TEST(failure.info().output_tail.find("last words") != std::string::npos);
+    const std::string advice = "mark the request idempotent";
+    const auto& detail = failure.info().detail;
+    BOOST_TEST(detail.find(advice) != std::string::npos, detail);
+    BOOST_TEST(detail.find(advice) == detail.rfind(advice), detail); // of the node's pool and of the client's
     runs = 0;
     BOOST_TEST(all.call(request("crash").arg("n", 2).idempotent(true)).as<int>() == 2);
 }

@@ -179,7 +179,8 @@ void call_answers::retry_or_fail(worker& leaver, errc code, const error_info& en
         if (notice.is_suspect) {
             info.detail += "; it was in a batch of " + std::to_string(lost.batch_size) + " calls";
         }
-        info.detail += refused ? "" : why_not_again(lost, leaver, may_go_elsewhere, verdict.budget_is_spent);
+        const auto why = why_not_again(lost, leaver, may_go_elsewhere, verdict.budget_is_spent);
+        info.detail += refused || info.detail.ends_with(why) ? "" : why; // the node's pool may have said it
         open_.fail(lost, refused ? errc::poisonous_request : code, std::move(info));
         return;
     }
