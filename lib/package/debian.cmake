@@ -46,8 +46,11 @@ set(CPACK_DEBIAN_SKEP_DEVELOPMENT_PACKAGE_NAME libskep-dev)
 set(CPACK_DEBIAN_SKEP_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_SKEP_DEVELOPMENT_PACKAGE_DEPENDS
   "${runtime_package} (= ${PROJECT_VERSION}), ${worker_package} (= ${PROJECT_VERSION}), libboost${boost}-dev, libboost-json${boost}-dev")
+if(TARGET skep_remote)
+  string(APPEND CPACK_DEBIAN_SKEP_DEVELOPMENT_PACKAGE_DEPENDS ", ${remote_package} (= ${PROJECT_VERSION})") # for `skep serve`
+endif()
 
-# Of its own, so that nobody else needs cnats; a program that links the shared library does not need libnats-dev.
+# Of its own, so that a service without nodes does not need cnats. A program that links it does not need libnats-dev.
 set(CPACK_COMPONENT_SKEP_REMOTE_DESCRIPTION
   "Calls on other machines for skep, a pool of external worker processes
  Shared library for the clients and the nodes; they meet at a NATS server.")
