@@ -259,7 +259,9 @@ bool node_core::on_message(const bus_message& message) {
 
 void node_core::on_connection(bool is_up) {
     if (is_up) {
-        problem_.clear();
+        if (!std::exchange(problem_, {}).empty()) {
+            log_(log_level::warning, "the connection to the bus is up again");
+        }
         announce(load_subject(setup_.domain));
     }
     changed_.notify_all();

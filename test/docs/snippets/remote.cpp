@@ -10,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/json/parse.hpp>
 
+#include <memory>
 #include <string>
 
 namespace remote_guide {
@@ -41,6 +42,14 @@ boost::asio::awaitable<void> run_node(boost::asio::io_context& context, skep::po
     co_await agent.drain();
     co_await agent.stop();
     co_await pool.shutdown();
+}
+
+std::shared_ptr<skep::remote_pool> overflow_to_nodes(boost::asio::io_context& context,
+                                                     skep::pool_manager& manager,
+                                                     const skep::remote_options& options) {
+    auto nodes = std::make_shared<skep::remote_pool>(context, options);
+    manager.add("default", nodes); // skep::overflow::local_first
+    return nodes;
 }
 
 skep::remote_options read_options(std::string text) {
