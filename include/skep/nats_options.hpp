@@ -32,8 +32,8 @@ struct nats_options {
     std::string key_file;         ///< the key of that certificate
     bool tls_first = false;       ///< begins with TLS, before the server's greeting; needs cnats 3.9
 
-    /// Beginning of the subjects for answers, 1..128 bytes, for permissions. Of a node: of the subjects of all
-    /// its clients.
+    /// Beginning of the subjects for answers, 1..128 bytes, for permissions. Of a node: the beginning of the
+    /// subjects of all its clients.
     std::string inbox = "_INBOX";
 
     /// Limit for connecting to a server, and for a server that takes no bytes, 10 ms..1 min.
