@@ -9,6 +9,7 @@
 #include "command/usage_error.hpp"
 #include "command/words.hpp"
 #include "core/visible_text.hpp"
+#include <skep/error.hpp>
 #include <skep/node_agent.hpp>
 #include <skep/pool_manager.hpp>
 
@@ -23,6 +24,7 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
+#include <string>
 #include <utility>
 
 namespace skep {
@@ -86,15 +88,42 @@ private:
         });
     }
 
+    /// Returns as well if the end of the service stops the start.
+    asio::awaitable<void> start_pools() {
+        try {
+            auto starting = pools_.start();
+            co_await std::move(starting);
+        } catch (const error&) {
+            if (ends_ == 0) {
+                throw;
+            }
+        }
+    }
+
     asio::awaitable<void> live() {
-        auto starting = pools_.start();
+        auto starting = start_pools();
         co_await std::move(starting);
+        if (ends_ > 0) {
+            co_return;
+        }
         auto announcing = node_.start();
         co_await std::move(announcing);
         if (ends_ == 0) {
             is_announced_ = true;
-            service_manager_.send("READY=1\n" + status_text_);
+            auto telling = tell("READY=1\n");
+            co_await std::move(telling);
             say("node " + node_.name() + " is announced");
+        }
+    }
+
+    /// Sends `news` and the status to the service manager. Without news, sends changes of the status only.
+    asio::awaitable<void> tell(std::string news) {
+        auto looking = node_.status();
+        const auto found = co_await std::move(looking);
+        auto text = text_of(found);
+        if (!news.empty() || text != status_text_) {
+            status_text_ = std::move(text);
+            service_manager_.send(news + status_text_);
         }
     }
 
@@ -136,19 +165,14 @@ private:
         pause_.cancel();
     }
 
-    /// Tells the service manager that the service lives, and what it does.
+    /// Tells the service manager changes of the status, and that the service lives.
     asio::awaitable<void> report() {
         const auto watchdog = service_manager_.watchdog();
         const duration between =
             watchdog ? std::min<duration>(between_reports, *watchdog / 2) : between_reports;
         while (!is_over_) {
-            auto looking = node_.status();
-            const auto found = co_await std::move(looking);
-            auto text = text_of(found);
-            if (text != status_text_) {
-                status_text_ = std::move(text);
-                service_manager_.send(status_text_);
-            }
+            auto telling = tell({});
+            co_await std::move(telling);
             if (watchdog) {
                 service_manager_.send("WATCHDOG=1");
             }
@@ -159,8 +183,11 @@ private:
         }
     }
 
-    static std::string text_of(const node_status& node) {
+    std::string text_of(const node_status& node) const {
         const auto of_node = "STATUS=node " + node.name + ": ";
+        if (ends_ > 0 && !node.is_connected) {
+            return of_node + "ends";
+        }
         if (!node.is_connected) {
             return of_node + (node.problem.empty() ? "not connected" : visible(node.problem));
         }
