@@ -6,6 +6,7 @@
 #include <boost/json/parse.hpp>
 
 #include <fstream>
+#include <utility>
 
 namespace skep {
 
@@ -14,10 +15,8 @@ namespace {
 /// Returns true if the file configures several pools. A file without valid JSON configures one pool: reading
 /// it as such reports the problem.
 bool lists_pools(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    boost::system::error_code ec;
-    const auto document = boost::json::parse(file, ec);
-    return !ec && document.is_object() && document.get_object().contains("pools");
+    const auto document = read_object(path);
+    return document && document->contains("pools");
 }
 
 } // namespace
@@ -29,6 +28,13 @@ manager_config read_configuration(const std::string& path) {
     manager_config config;
     config.pools.push_back(pool_config::from_file(path));
     return config;
+}
+
+std::optional<boost::json::object> read_object(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    boost::system::error_code ec;
+    auto document = boost::json::parse(file, ec);
+    return !ec && document.is_object() ? std::optional(std::move(document.get_object())) : std::nullopt;
 }
 
 } // namespace skep

@@ -9,6 +9,7 @@
 #include "command/dev.hpp"
 #include "command/remote.hpp"
 #if SKEP_HAS_REMOTE
+#include "command/nodes.hpp"
 #include "command/serve.hpp"
 #endif
 #include "command/usage_error.hpp"
@@ -71,6 +72,10 @@ constexpr verb verbs[] = {
      "finish,\n"
      "    a second one does not; SIGHUP replaces all workers",
      serve},
+    {"nodes", "[--json] [--wait TIME] CONFIG",
+     "lists the nodes that the configuration of a \"node\" or of a client reaches, with their pools;\n"
+     "    --wait: for their answers, 300ms by default",
+     list_nodes},
 #endif
     {"describe", "[--python PROGRAM] [--json | --cpp] [--namespace NAME] SCRIPT",
      "prints the commands of a worker in Python with their types, as text, JSON or a C++ header", describe},
@@ -93,7 +98,8 @@ constexpr std::string_view notes = "URL is the admin port of the service, such a
                                    "environment variable SKEP_ADMIN_TOKEN.\n"
                                    "Exit status: 0; 1 if the check, the call or the change fails; 2 if the "
                                    "usage is wrong; 3 if the service\n"
-                                   "cannot be reached or does not accept the token.\n";
+                                   "or the NATS server cannot be reached, or the service does not accept the "
+                                   "token.\n";
 
 void explain(std::ostream& out, const verb& one) {
     out << "skep " << one.name << ' ' << one.usage << "\n    " << one.summary << '\n';

@@ -9,7 +9,6 @@
 #include "command/status_table.hpp"
 #include "command/usage_error.hpp"
 #include "command/words.hpp"
-#include "core/duration_text.hpp"
 #include "core/number_text.hpp"
 #include "core/visible_text.hpp"
 #include <skep/worker_id.hpp>
@@ -76,18 +75,6 @@ json::value document_in(const std::string& body) {
 
 json::value status_of(const admin_client& service) {
     return document_in(body_of(service.get("/status.json")));
-}
-
-duration duration_in(const parsed_words& parsed, std::string_view option, duration otherwise) {
-    const auto found = parsed.options.find(option);
-    if (found == parsed.options.end()) {
-        return otherwise;
-    }
-    const auto time = parse_duration(found->second);
-    if (!time || *time < 1ms) {
-        throw usage_error(std::string(option) + " must be a duration such as 500ms or 2s");
-    }
-    return *time;
 }
 
 std::size_t count_in(const parsed_words& parsed, std::string_view option) {

@@ -4,8 +4,10 @@
 #include "command/words.hpp"
 
 #include "command/usage_error.hpp"
+#include "core/duration_text.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace skep {
 
@@ -51,6 +53,18 @@ parsed_words parse_words(const std::vector<std::string>& words, std::initializer
         }
     }
     return parsed;
+}
+
+duration duration_in(const parsed_words& parsed, std::string_view option, duration otherwise) {
+    const auto found = parsed.options.find(option);
+    if (found == parsed.options.end()) {
+        return otherwise;
+    }
+    const auto time = parse_duration(found->second);
+    if (!time || *time < std::chrono::milliseconds(1)) {
+        throw usage_error(std::string(option) + " must be a duration such as 500ms or 2s");
+    }
+    return *time;
 }
 
 } // namespace skep

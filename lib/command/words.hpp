@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include <skep/time.hpp>
+
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -31,5 +33,9 @@ struct parsed_words {
 /// ends the options.
 /// Throws usage_error: an unknown or repeated option, a missing or superfluous value.
 parsed_words parse_words(const std::vector<std::string>& words, std::initializer_list<option_rule> rules);
+
+/// Returns the value of an option; `otherwise` without the option.
+/// Throws usage_error: the value is no duration, or is below 1 ms.
+duration duration_in(const parsed_words& parsed, std::string_view option, duration otherwise);
 
 } // namespace skep

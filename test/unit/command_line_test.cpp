@@ -7,6 +7,7 @@
 #include "command/call_arguments.hpp"
 #include "command/dev_line.hpp"
 #include "command/folder_watch.hpp"
+#include "command/node_table.hpp"
 #include "command/status_table.hpp"
 #include "command/usage_error.hpp"
 #include "command/words.hpp"
@@ -135,6 +136,33 @@ BOOST_AUTO_TEST_CASE(a_status_of_another_form_is_no_error) {
          {"1", "{}", R"({"pools": 1})", R"({"pools": [1, {"status": {"workers": [2]}}]})"}) {
         BOOST_TEST(status_table(boost::json::parse(text)).starts_with("POOL"), text);
     }
+}
+
+BOOST_AUTO_TEST_CASE(nodes_and_their_pools) {
+    std::vector<heard_node> nodes(3);
+    nodes[0].beacon.node = "gpu-1";
+    nodes[0].beacon.epoch = "0123456789";
+    nodes[0].round_trip = std::chrono::microseconds(1250);
+    nodes[0].beacon.pools = {{"a", {3, 2, 4, true}}, {"b", {0, 0, 0, false}}};
+    nodes[1].beacon.node = "gpu-2";
+    nodes[1].beacon.epoch = "\n";
+    nodes[1].beacon.is_draining = true;
+    nodes[1].beacon.pools = {{"a", {1, 0, 4, true}}};
+    nodes[2].beacon.node = "gpu-3";
+    nodes[2].beacon.epoch = "1";
+    BOOST_TEST(node_table(nodes) == "NODE   EPOCH     ROUND TRIP  POOL  LOAD  QUEUED  STATE\n"
+                                    "gpu-1  01234567  1.2 ms      a     3/4   2       serves\n"
+                                    "gpu-1  01234567  1.2 ms      b     0/0   0       cannot serve\n"
+                                    "gpu-2  \\n        -           a     1/4   0       drains\n"
+                                    "gpu-3  1         -\n");
+    nodes.resize(2);
+    const auto document = boost::json::parse(R"({"nodes": [
+        {"node": "gpu-1", "epoch": "0123456789", "draining": false, "round_trip_ms": 1.25, "pools": {
+            "a": {"places": 4, "in_flight": 3, "queued": 2, "can_serve": true},
+            "b": {"places": 0, "in_flight": 0, "queued": 0, "can_serve": false}}},
+        {"node": "gpu-2", "epoch": "\n", "draining": true, "round_trip_ms": null, "pools": {
+            "a": {"places": 4, "in_flight": 1, "queued": 0, "can_serve": true}}}]})");
+    BOOST_TEST(boost::json::value(node_document(nodes)) == document);
 }
 
 BOOST_AUTO_TEST_CASE(lines_of_a_developer) {
