@@ -3,6 +3,9 @@
 
 #include "command/check.hpp"
 
+#if SKEP_HAS_REMOTE
+#include "command/check_connection.hpp"
+#endif
 #include "command/config_files.hpp"
 #include <skep/skep.hpp>
 
@@ -11,7 +14,6 @@
 
 #include <ostream>
 #include <string_view>
-#include <vector>
 
 namespace skep {
 
@@ -78,19 +80,31 @@ bool check_pool(pool_config config, std::ostream& out) {
     return true;
 }
 
+bool check_node(const node_options& node, std::ostream& out) {
+#if SKEP_HAS_REMOTE
+    return check_connection(node, out);
+#else
+    out << "node " << node.name << ": not checked, skep was built without its part for NATS\n";
+    return true;
+#endif
+}
+
 } // namespace
 
 bool check_configuration(const std::string& path, std::ostream& out) {
-    std::vector<pool_config> pools;
+    manager_config config;
     try {
-        pools = read_configuration(path).pools;
+        config = read_configuration(path);
     } catch (const std::exception& problem) {
         out << problem.what() << '\n';
         return false;
     }
     bool all_well = true;
-    for (auto& each : pools) {
+    for (auto& each : config.pools) {
         all_well = check_pool(std::move(each), out) && all_well;
+    }
+    if (config.node) {
+        all_well = check_node(*config.node, out) && all_well;
     }
     return all_well;
 }

@@ -9,8 +9,8 @@
 namespace skep {
 
 /// Checks a configuration of one pool or several pools: starts one worker of each pool, probes it and ends
-/// it. Writes the result of each pool to `out`, with problems and remedies. Returns true if all pools are
-/// well.
+/// it. With a "node", also connects to a NATS server. Writes each result to `out`, with problems and
+/// remedies. Returns true if all is well.
 bool check_configuration(const std::string& path, std::ostream& out);
 
 } // namespace skep

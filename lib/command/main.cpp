@@ -58,8 +58,8 @@ int check(const std::vector<std::string>& words) {
 
 constexpr verb verbs[] = {
     {"check", "[-C DIR] CONFIG",
-     "checks a JSON configuration of one pool or several, and that a worker of each comes up and is well;\n"
-     "    -C DIR: runs in that folder",
+     "checks a JSON configuration of one pool or several, and that a worker of each comes up and is well,\n"
+     "    and, with a \"node\", that a NATS server can be reached; -C DIR: runs in that folder",
      check},
     {"dev", "CONFIG",
      "runs the pools of a configuration for their developer: one worker each, without timeouts; replaces "
