@@ -325,7 +325,8 @@ template <class Operation, class Prepare>
 Operation pool_manager::route(request call, Prepare prepare) {
     const auto found = elsewhere_.find(call.pool().empty() ? default_pool() : call.pool());
     if (found == elsewhere_.end()) {
-        return prepare(get(call.pool()), std::move(call));
+        auto& own = get(call.pool()); // before the call is moved
+        return prepare(own, std::move(call));
     }
     const auto& [name, other] = *found;
     const auto local = pools_->find(name);
