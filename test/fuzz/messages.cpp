@@ -5,6 +5,7 @@
 // and what came before makes no difference.
 
 #include "check.hpp"
+#include "core/failure_json.hpp"
 #include "wire/json_writer.hpp"
 #include "wire/protocol_violation.hpp"
 #include "wire/worker_messages.hpp"
@@ -65,6 +66,16 @@ void check_written(const json::value& value, const json_limits& limits) {
     require(reader.read(text).at(0).value == value, "what is written reads back as the same");
 }
 
+/// Any value may stand for the facts of a node's failure.
+void check_failure(const json::value& value) {
+    const auto info = failure_from_json(value);
+    require(info.attempts >= 0 && info.pid >= 0 && info.wait_time >= duration::zero() &&
+                info.oldest_run_time >= duration::zero(),
+            "a failure has facts within their limits");
+    const auto facts = failure_to_json(info);
+    require(failure_to_json(failure_from_json(facts)) == facts, "a failure stays the same");
+}
+
 void check_refused(std::string_view text, const json_limits& limits) {
     json_field_reader reader(limits);
     try {
@@ -80,6 +91,7 @@ void check_fields(std::string_view text, const json_limits& limits) {
         bytes += 40 + key.size() + tree_bytes(value);
         require(depth(value) < limits.depth, "nothing is deeper than the limit");
         check_written(value, limits);
+        check_failure(value);
     }
     require(bytes <= limits.tree_bytes, "the tree is within its limit");
     if (bytes > 0) {
