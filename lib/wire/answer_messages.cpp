@@ -101,6 +101,9 @@ void append_error_frame(std::string& out, const error_message& error, std::strin
         }
         append_member(out, R"(,"error":{"type":)", error.type);
         append_member(out, R"(,"message":)", error.message);
+        if (!error.traceback.empty()) {
+            append_member(out, R"(,"traceback":)", error.traceback);
+        }
         if (!error.code.empty()) {
             append_member(out, R"(,"code":)", error.code);
         }
@@ -110,6 +113,13 @@ void append_error_frame(std::string& out, const error_message& error, std::strin
         }
         out += "}}";
     });
+}
+
+/// Returns the end of an error's traceback. `most`: bytes for it and its member's name.
+std::string traceback_within(const error_message& error, std::size_t most) {
+    constexpr std::size_t around = 32; // the name, and the mark of a text that is cut off
+    const auto room = std::min(longest_traceback, most);
+    return room > around ? end_of(to_utf8(error.traceback), room - around) : std::string();
 }
 
 /// Returns an error's data as JSON of at most `room` bytes.
@@ -287,6 +297,10 @@ void append_error(std::string& out, const error_message& error, const worker_lim
     }
     const auto most = std::min(longest_error_message, room / longest_escape);
     fitting.message = beginning_of(to_utf8(error.message), most - std::min(most, remark.size())) + remark;
+    if (data.empty()) {
+        const auto left = room / longest_escape;
+        fitting.traceback = traceback_within(error, left - std::min(left, fitting.message.size()));
+    }
     append_error_frame(out, fitting, data);
 }
 

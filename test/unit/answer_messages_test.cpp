@@ -245,6 +245,30 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(read.data.at("x").as_int64() == 1);
 }
 
+BOOST_AUTO_TEST_CASE(the_end_of_a_traceback_is_sent_as_far_as_it_fits) {
+    error_message said;
+    said.type = "ValueError";
+    said.message = "bad";
+    said.traceback = std::string(600'000, '\1') + "the end";
+    for (const std::size_t most : {1'200, 5'000, 100'000, 10'000'000}) {
+        worker_limits limits;
+        limits.json_bytes = limits.frame_bytes = most;
+        std::string frames;
+        append_error(frames, said, limits);
+        const auto message = received(frames, {}, limits);
+        const auto& read = std::get<error_message>(message);
+        BOOST_TEST(read.message == "bad");
+        BOOST_TEST(read.traceback.ends_with("the end"));
+        BOOST_TEST(read.traceback.size() <= longest_traceback);
+    }
+    said.code = "with_data";
+    said.data = 1;
+    std::string frames;
+    append_error(frames, said, {});
+    const auto message = received(frames);
+    BOOST_TEST(std::get<error_message>(message).traceback.empty());
+}
+
 BOOST_AUTO_TEST_CASE(an_error_always_finds_something_to_say) {
     error_message said;
     said.type = std::string(1000, 't');
