@@ -8,6 +8,7 @@
 #include "policy/remote_error.hpp"
 #include "server/call_failure.hpp"
 #include "server/served_call.hpp"
+#include "worker/passed_on_tool_error.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -59,7 +60,7 @@ boost::asio::awaitable<tool_reply> run_tool(served_by caller, tool_call tool_req
         tool_reply passed_on(std::move(answer.value), std::move(answer.attachments));
         co_return passed_on;
     } catch (const host_tool_error& failure) {
-        throw tool_error(failure.code(), failure.what(), failure.data());
+        throw passed_on_tool_error({failure.type(), failure.message(), failure.code(), failure.data()});
     }
 }
 

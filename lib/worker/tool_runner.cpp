@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 #include "core/trace_context.hpp"
 #include "wire/protocol_violation.hpp"
+#include "worker/passed_on_tool_error.hpp"
 #include "worker/worker.hpp"
 #include <skep/awaitable.hpp>
 #include <skep/error.hpp>
@@ -53,6 +54,8 @@ bool is_cancellation(const boost::system::system_error& problem) {
 tool_failure failure_of(const std::exception_ptr& problem) {
     try {
         std::rethrow_exception(problem);
+    } catch (const passed_on_tool_error& failure) {
+        return failure.failure();
     } catch (const tool_error& failure) {
         return {"skep.ToolError", to_utf8(failure.what()), to_utf8(failure.code()), failure.data()};
     } catch (const boost::system::system_error& failure) {

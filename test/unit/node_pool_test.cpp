@@ -359,6 +359,34 @@ BOOST_AUTO_TEST_CASE(a_workers_tools_are_the_clients) {
     BOOST_TEST(failure.info().remote_message.find("the table is full") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_worker_gets_the_failure_of_a_clients_tool_as_it_is) {
+    cluster all([](fake_pool& workers) {
+        workers.on("ask", [](worker_call& call) -> asio::awaitable<json::value> {
+            auto asking = call.call_host("own", json::object());
+            try {
+                co_await std::move(asking);
+            } catch (const host_tool_error& failure) {
+                co_return json::array{failure.type(), failure.message(), failure.code(), failure.data()};
+            }
+            co_return nullptr;
+        });
+    });
+    const auto refuse = [](tool_call) -> asio::awaitable<tool_reply> {
+        throw tool_error("no_room", "the table is full", 7);
+        co_return tool_reply();
+    };
+    const auto fail = [](tool_call) -> asio::awaitable<tool_reply> {
+        throw std::runtime_error("trouble");
+        co_return tool_reply();
+    };
+    const auto refused = all.call(request("ask").tool("own", refuse));
+    BOOST_TEST(refused.value == (json::array{"skep.ToolError", "the table is full", "no_room", 7}));
+    const auto failed = all.call(request("ask").tool("own", fail));
+    BOOST_TEST(failed.value == (json::array{"std::runtime_error", "trouble", "", nullptr}));
+    const auto absent = all.call(request("ask"));
+    BOOST_TEST(absent.value.at(0) == "skep.UnknownTool");
+}
+
 BOOST_AUTO_TEST_CASE(a_lost_worker_of_the_node_is_reported_or_replaced) {
     int runs = 0;
     cluster all([&](fake_pool& workers) {
