@@ -411,6 +411,23 @@ BOOST_AUTO_TEST_CASE(a_lost_worker_of_the_node_is_reported_or_replaced) {
     BOOST_TEST(all.call(request("crash").arg("n", 2).idempotent(true)).as<int>() == 2);
 }
 
+BOOST_AUTO_TEST_CASE(the_loss_of_a_worker_comes_with_the_advice_for_the_client) {
+    cluster all([](fake_pool& workers) {
+        workers.on("crash", [](worker_call&) -> int {
+            throw testing::worker_exit(exit_status::signalled(SIGKILL), "last words");
+        });
+    });
+    const auto repeated = all.failure_of_call(request("crash").arg("n", 1).idempotent(true));
+    const std::string detail = repeated.info().detail;
+    BOOST_TEST(
+        detail.ends_with("its process ended; it is not sent again, as all of retry.attempts are used up"),
+        detail);
+    const auto bound =
+        all.failure_of_call(request("crash").arg("n", 2).session("s").affinity(affinity_mode::strict_queue));
+    BOOST_TEST(bound.info().detail.ends_with("its process ended; it is bound to that worker"),
+               bound.info().detail);
+}
+
 BOOST_AUTO_TEST_CASE(a_failure_of_the_nodes_pool_arrives_as_it_is) {
     cluster all(sleeps);
     running<reply> first(all.context, all.client->execute(request("sleep").arg("ms", 20'000)));

@@ -17,20 +17,35 @@ namespace {
 constexpr int most_refusals = 3; ///< by nodes, of one call
 constexpr duration after_refusal = std::chrono::milliseconds(20);
 
+constexpr std::string_view memory_is_limited = "; raise recycle.hard_memory if the call needs that much";
+constexpr std::string_view memory_is_used_up =
+    "; run fewer workers or give them more memory if the call needs that much";
+constexpr std::string_view is_bound = "; it is bound to that worker";
+constexpr std::string_view is_not_idempotent = "; mark the request idempotent if it may be sent again";
+
 /// Returns advice for the caller of a call that was lost with its worker and may have begun there. A call
 /// that took too much memory would take too much from the next worker, too: it is not to be sent again.
-const char* why_not_again(const call& lost_call, const worker& leaver, bool may_go_elsewhere,
-                          bool budget_is_spent) {
+std::string_view why_not_again(const call& lost_call, const worker& leaver, bool may_go_elsewhere,
+                               bool budget_is_spent) {
     return budget_is_spent ? "; not retried, as too many calls were of late"
-           : leaver.life().leaves_for(departure_cause::memory_limit)
-               ? "; raise recycle.hard_memory if the call needs that much"
-           : leaver.life().process().verdict.kind == exit_class::out_of_memory
-               ? "; run fewer workers or give them more memory if the call needs that much"
-           : !may_go_elsewhere           ? "; it is bound to that worker"
-           : !lost_call.req.idempotent() ? "; mark the request idempotent if it may be sent again"
+           : leaver.life().leaves_for(departure_cause::memory_limit)           ? memory_is_limited
+           : leaver.life().process().verdict.kind == exit_class::out_of_memory ? memory_is_used_up
+           : !may_go_elsewhere                                                 ? is_bound
+           : !lost_call.req.idempotent()                                       ? is_not_idempotent
            : lost_call.stream != nullptr && lost_call.stream->has_begun
                ? "; it is not sent again, as a chunk had arrived"
                : "; it is not sent again, as all of retry.attempts are used up";
+}
+
+/// Appends advice to the text of a lost call. The pool of a node has given its own already: advice about its
+/// worker stays, but to such a pool no call is idempotent.
+void add_advice(std::string& detail, std::string_view advice) {
+    if (detail.ends_with(is_not_idempotent)) {
+        detail.resize(detail.size() - is_not_idempotent.size());
+    }
+    const bool is_about_worker = detail.ends_with(memory_is_limited) || detail.ends_with(memory_is_used_up) ||
+                                 detail.ends_with(is_bound);
+    detail += is_about_worker ? "" : advice;
 }
 
 } // namespace
@@ -179,8 +194,9 @@ void call_answers::retry_or_fail(worker& leaver, errc code, const error_info& en
         if (notice.is_suspect) {
             info.detail += "; it was in a batch of " + std::to_string(lost.batch_size) + " calls";
         }
-        const auto why = why_not_again(lost, leaver, may_go_elsewhere, verdict.budget_is_spent);
-        info.detail += refused || info.detail.ends_with(why) ? "" : why; // the node's pool may have said it
+        if (!refused) {
+            add_advice(info.detail, why_not_again(lost, leaver, may_go_elsewhere, verdict.budget_is_spent));
+        }
         open_.fail(lost, refused ? errc::poisonous_request : code, std::move(info));
         return;
     }
