@@ -197,7 +197,8 @@ struct background_call {
     bool is_done() const { return answer || problem; }
 };
 
-inline std::shared_ptr<background_call> begin_call(asio::io_context& context, pool& workers, request what) {
+inline std::shared_ptr<background_call> begin_call(asio::io_context& context, call_interface& calls,
+                                                   request what) {
     auto call = std::make_shared<background_call>();
     auto keep = [call](std::exception_ptr problem, reply answer) {
         if (!problem) {
@@ -210,7 +211,7 @@ inline std::shared_ptr<background_call> begin_call(asio::io_context& context, po
             call->problem = e;
         }
     };
-    asio::co_spawn(context, workers.execute(std::move(what)),
+    asio::co_spawn(context, calls.execute(std::move(what)),
                    asio::bind_cancellation_slot(call->cancel.slot(), std::move(keep)));
     return call;
 }
