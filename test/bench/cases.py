@@ -55,6 +55,9 @@ class Settings:
     def raw(self, mode, *pairs):
         return self.program("skep_bench_raw", mode, *pairs)
 
+    def remote(self, mode, *pairs):
+        return self.program("skep_bench_remote", mode, *pairs)
+
     def memory(self, mode, *pairs):
         return self.program("skep_bench_memory", mode, *pairs)
 
@@ -528,6 +531,100 @@ def memory(with_):
     yield Comparison(sides, figures, 1)
 
 
+def remote(with_):
+    """Calls on nodes: the server, the nodes and the client are processes of this machine. Beside them: the same calls on a
+    pool of this process, and messages by cnats alone."""
+    if not (with_.programs / "skep_bench_remote").exists():
+        print("bench: skipped: remote (apt install libnats-dev libssl-dev nats-server)", file=sys.stderr)
+        return
+    for each in (remote_strict, remote_deep, remote_split, remote_data, remote_manager):
+        yield from each(with_)
+
+
+def remote_strict(with_):
+    """One call at a time."""
+    span = with_.span(0.6)
+    for place, pin in ((", one core", True), ("", False)):
+        sides = {
+            "remote": with_.remote("calls", "place=remote", *PYTHON_WORKER, "callers=1", span),
+            "local": with_.remote("calls", "place=local", *PYTHON_WORKER, "callers=1", span),
+            "parts": with_.remote("strict-parts", *PYTHON_WORKER, with_.span(1.2)),
+            "inbox": with_.remote("raw-strict", "form=inbox", span),
+            "request": with_.remote("raw-strict", "form=request", span),
+        }
+        versus = [
+            ("cnats inbox + local pool", "parts", "p50_us"),
+            ("local pool", "local", "p50_us"),
+            ("cnats inbox", "inbox", "p50_us"),
+            ("cnats request", "request", "p50_us"),
+        ]
+        yield Comparison(sides, [Figure(f"remote: one call at a time{place}", "us", "remote", "p50_us", versus)], with_.rounds(7), pin)
+
+
+def remote_deep(with_):
+    """64 calls at a time, on one worker and on three, and what they cost each process."""
+    deep = (*PYTHON_WORKER, "callers=64", "pipeline=16", with_.span(1))
+    node = ("place=remote", "queue_per_place=64")
+    sides = {
+        "remote": with_.remote("calls", *node, *deep),
+        "local": with_.remote("calls", "place=local", *deep),
+        "inbox": with_.remote("raw-deep", "depth=64", "asap=0", with_.span(1)),
+        "asap": with_.remote("raw-deep", "depth=64", "asap=1", with_.span(1)),
+    }
+    local, inbox, asap = ("local pool", "local"), ("cnats inbox", "inbox"), ("cnats inbox, SendAsap", "asap")
+    rate = [(*each, "calls_per_s") for each in (local, inbox, asap)]
+    figures = [Figure("remote: 64 calls at a time", "calls/s", "remote", "calls_per_s", rate)]
+    for process, others in (("client", (local, inbox)), ("server", (inbox,)), ("node", (inbox,)), ("worker", (local,))):
+        key = f"{process}_us"
+        figures.append(Figure(f"remote: CPU per call, {process}", "us", "remote", key, [(*each, key) for each in others]))
+    yield Comparison(sides, figures, with_.rounds(7))
+
+    sides = {
+        "remote": with_.remote("calls", *node, *deep, "nodes=1,1,1"),
+        "local": with_.remote("calls", "place=local", *deep, "workers=3"),
+    }
+    versus = [("local pool, 3 workers", "local", "calls_per_s")]
+    yield Comparison(sides, [Figure("remote: the same, 3 nodes", "calls/s", "remote", "calls_per_s", versus)], with_.rounds(5))
+
+
+def remote_split(with_):
+    """Two nodes with 1 and 4 workers; calls of 20 ms, so that 250 calls/s and a share of 20 % for the first are ideal."""
+    load = (*PYTHON_WORKER, "callers=40", "microseconds=20000", with_.span(4))
+    sides = {
+        "remote": with_.remote("split", "place=remote", "nodes=1,4", *load),
+        "local": with_.remote("split", "place=local", "workers=5", *load),
+    }
+    rate, late = (("local pool, 5 workers", "local", key) for key in ("calls_per_s", "p99_by_p50"))
+    figures = [
+        Figure("remote: nodes of 1 and 4 workers", "calls/s", "remote", "calls_per_s", [rate]),
+        Figure("remote: share of the node of 1", "%", "remote", "first_percent"),
+        Figure("remote: p99 / p50", "", "remote", "p99_by_p50", [late]),
+    ]
+    yield Comparison(sides, figures, with_.rounds(5))
+
+
+def remote_data(with_):
+    """Attachments there and back, and one stream of short strings."""
+    kinds = [
+        (f"attachments of {mib} MiB", "MB/s", "mb_per_s", ("attachments", f"bytes={mib << 20}")) for mib in (1, 8)
+    ] + [("one stream", "chunks/s", "chunks_per_s", ("stream",))]
+    for name, unit, key, mode in kinds:
+        load = (*mode, *PYTHON_WORKER, with_.span(1))
+        sides = {place: with_.remote(*load, f"place={place}") for place in ("remote", "local")}
+        yield Comparison(sides, [Figure(f"remote: {name}", unit, "remote", key, [("local pool", "local", key)])], with_.rounds(5))
+
+
+def remote_manager(with_):
+    """Local calls of a pool_manager: a remote place beside the pool must cost them nothing."""
+    load = (with_.echo_worker(), "capacity=128", "callers=64", with_.span(1))
+    sides = {count: with_.remote("manager", f"elsewhere={count}", *load) for count in ("0", "1")}
+    figures = [
+        Figure(f"manager with a remote place: {name}", unit, "1", key, [("without", "0", key)])
+        for name, unit, key in (("calls", "calls/s", "calls_per_s"), ("CPU per call", "us", "client_us"))
+    ]
+    yield Comparison(sides, figures, with_.rounds(9))
+
+
 CASES = {
     "serial": serial,
     "throughput": throughput,
@@ -548,4 +645,5 @@ CASES = {
     "threads": threads,
     "waiting": waiting,
     "memory": memory,
+    "remote": remote,
 }

@@ -170,7 +170,7 @@ def print_row(record, other):
 def run_cases(chosen, settings):
     found = []
     print("Medians; spread: the middle half of the rounds. ratio = value / its value, and the middle half of the rounds'")
-    print("own ratios. More is better for calls/s and chunks/s, less for everything else.\n")
+    print("own ratios. More is better for calls/s, chunks/s and MB/s, less for everything else.\n")
     print(ROW.format("figure", "value", "spread", "versus", "its value", "ratio", "in the rounds"))
     for name in chosen:
         begin = usage()

@@ -1,0 +1,28 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "support.hpp"
+
+#include <string>
+#include <vector>
+
+namespace skep::bench {
+
+// What cnats does without skep: messages to a program that sends each back.
+
+/// url=, asap=0 or 1: sends messages back until SIGTERM. With asap=0, cnats collects messages for 1 ms.
+figures serve_raw_echo(const arguments& args);
+
+/// form=request or inbox, span=: p50 of a message there and back in microseconds, one at a time.
+figures measure_raw_strict(const arguments& args);
+
+/// Returns what each message takes to an echo at `url`, over an inbox, in microseconds.
+std::vector<double> raw_inbox_latencies(const std::string& url, seconds span);
+
+/// depth=, span=, asap=0 or 1: answers per second with so many messages under way, and the CPU time in
+/// microseconds that each process takes for one.
+figures measure_raw_deep(const arguments& args);
+
+} // namespace skep::bench
