@@ -101,7 +101,8 @@ figures cpu_of_one(const cpu_times& sum, double calls) {
     return {{"client_us", share(sum.client)},
             {"server_us", share(sum.server)},
             {"node_us", share(sum.node)},
-            {"worker_us", share(sum.worker)}};
+            {"worker_us", share(sum.worker)},
+            {"all_us", share(sum.client + sum.server + sum.node + sum.worker)}};
 }
 
 cpu_times local_cpu() {

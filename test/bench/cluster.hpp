@@ -36,7 +36,8 @@ struct cpu_times {
 
 cpu_times operator-(const cpu_times& end, const cpu_times& begin);
 
-/// Returns the figures client_us, server_us, node_us and worker_us of one of `calls` calls.
+/// Returns the figures client_us, server_us, node_us and worker_us of one of `calls` calls, and their sum
+/// all_us.
 figures cpu_of_one(const cpu_times& sum, double calls);
 
 /// Returns the times of this process and of its children, which are workers.

@@ -5,9 +5,6 @@
 
 #include "support.hpp"
 
-#include <string>
-#include <vector>
-
 namespace skep::bench {
 
 // What cnats does without skep: messages to a program that sends each back.
@@ -15,11 +12,9 @@ namespace skep::bench {
 /// url=, asap=0 or 1: sends messages back until SIGTERM. With asap=0, cnats collects messages for 1 ms.
 figures serve_raw_echo(const arguments& args);
 
-/// form=request or inbox, span=: p50 of a message there and back in microseconds, one at a time.
+/// form=request or inbox, span=: p50 of a message there and back in microseconds, one at a time, and the CPU
+/// time of each process for it.
 figures measure_raw_strict(const arguments& args);
-
-/// Returns what each message takes to an echo at `url`, over an inbox, in microseconds.
-std::vector<double> raw_inbox_latencies(const std::string& url, seconds span);
 
 /// depth=, span=, asap=0 or 1: answers per second with so many messages under way, and the CPU time in
 /// microseconds that each process takes for one.

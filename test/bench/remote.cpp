@@ -194,19 +194,18 @@ figures measure_calls(const arguments& args) {
     return measure_place(args, measure);
 }
 
-/// span=: p50 in microseconds of a message to an echo and back by cnats, plus p50 of a call of a local pool.
+/// form=, span=: p50 and CPU time in microseconds of a message to an echo and back by cnats, plus those of a
+/// call of a local pool.
 figures measure_strict_parts(const arguments& args) {
-    const auto half = args.span("span") / 2;
-    double message = 0;
-    {
-        cluster machines;
-        machines.add("raw-echo", {"asap=1"});
-        message = median(raw_inbox_latencies(machines.url(), half));
-    }
     auto all = echo_load(1);
-    const measured_at measure = [&](place here) { return measure_load(here, all, half); };
-    const auto local = measure_local(args, measure);
-    return {{"p50_us", message + value_of(local, "p50_us")}};
+    const measured_at measure = [&](place here) { return measure_load(here, all, args.span("span")); };
+    const auto message = measure_raw_strict(args);
+    const auto call = measure_local(args, measure);
+    figures sums;
+    for (const auto* name : {"p50_us", "all_us"}) {
+        sums.emplace_back(name, value_of(message, name) + value_of(call, name));
+    }
+    return sums;
 }
 
 /// place=, callers=, span=, microseconds=: calls that take that time; share of the node "node0" in percent,
