@@ -109,7 +109,7 @@ public:
     }
 
     /// Return the status and figures of the pool, as pool::status and pool::metrics do. Each worker is a node
-    /// with a link. One slot waits for the next node, in state `spawning`.
+    /// with a link. One slot waits for the next node, in state `starting`.
     boost::asio::awaitable<pool_status> status() { return nodes_.status(); }
     template <class CompletionToken>
     auto status(CompletionToken&& token) {
