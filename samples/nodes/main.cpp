@@ -96,8 +96,8 @@ asio::awaitable<tally> draw_many(skep::remote_pool& pool, int calls, skep::reque
     co_return result;
 }
 
-skep::request slow_call() {
-    return skep::request("draw").arg("seconds", 0.2);
+skep::request slow_call(double seconds = 0.2) {
+    return skep::request("draw").arg("seconds", seconds);
 }
 
 /// Sends a signal to a node that has calls. Returns the node's exit code.
@@ -121,7 +121,7 @@ asio::awaitable<void> count(skep::remote_pool& pool) {
 }
 
 asio::awaitable<void> kill(skep::remote_pool& pool, process& node) {
-    auto calls = draw_many(pool, 12, slow_call().idempotent(true));
+    auto calls = draw_many(pool, 12, slow_call(1).idempotent(true)); // none has ended at the time of the kill
     auto killing = end(node, SIGKILL);
     auto both = std::move(calls) && std::move(killing);
     const auto outcome = co_await std::move(both);
