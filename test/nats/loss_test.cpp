@@ -128,14 +128,16 @@ BOOST_AUTO_TEST_CASE(messages_beyond_the_send_buffer_are_lost_and_wait_for_nothi
         nats_program program(context, options);
         program.link().subscribe("data.*");
         co_await program.work();
+        program.publish("data.0");
+        co_await program.wait_for_messages(1); // nothing waits any more
         server.freeze();
         constexpr std::size_t count = 1000;
-        for (std::size_t i = 0; i < count; ++i) { // 100 MB, more than the kernel takes
+        for (std::size_t i = 1; i < count; ++i) { // 100 MB, more than the kernel takes
             program.publish("data." + std::to_string(i), std::string(100'000, 'x'));
         }
         server.thaw();
-        co_await program.work(); // behind what was not lost
-        BOOST_TEST(!program.messages.empty());
+        co_await program.work();                  // behind what was not lost
+        BOOST_TEST(program.messages.size() > 1u); // one may always wait
         BOOST_TEST(program.messages.size() < count);
         std::size_t last = 0;
         for (const auto& message : program.messages) {
