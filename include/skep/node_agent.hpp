@@ -40,7 +40,7 @@ public:
     /// Throws error(errc::invalid_config) with field, value and rule.
     node_agent(boost::asio::any_io_executor executor, pool& one, node_options options = {});
 
-    /// Offers the pools of a manager: those of node_options::pools, or all.
+    /// Offers pools of a manager: the pools that node_options::pools names, or all.
     /// Throws also error(errc::pool_not_found).
     node_agent(boost::asio::any_io_executor executor, pool_manager& all, node_options options = {});
 
@@ -69,7 +69,7 @@ public:
     /// Takes no more links, and asks clients to send their next calls to other nodes. Returns when all calls
     /// have ended and the clients have their answers, at the latest after drain_timeout. No call is lost.
     /// Errors: not_started.
-    /// Cancellation: none.
+    /// Not cancellable.
     boost::asio::awaitable<void> drain();
     template <class CompletionToken>
     auto drain(CompletionToken&& token) {
@@ -78,7 +78,7 @@ public:
 
     /// Ends all links, cancels their calls and waits for the calls' end; closes the connection. Idempotent.
     /// For an end without a lost call, drain() first.
-    /// Cancellation: none.
+    /// Not cancellable.
     boost::asio::awaitable<void> stop();
     template <class CompletionToken>
     auto stop(CompletionToken&& token) {

@@ -15,10 +15,10 @@ namespace skep {
 /// A snapshot of a node_agent.
 struct node_status {
     std::string name;          ///< as in node_options::name, or the host's name
-    std::string epoch;         ///< another with each node_agent: clients notice that a node was started again
+    std::string epoch;         ///< another with each start(); empty before and after
     bool is_connected = false; ///< to a server
     bool is_draining = false;  ///< the node takes no more clients, and ends
-    std::string problem;       ///< why there is no connection, for people; empty with one
+    std::string problem;       ///< the cause of a missing connection, for people
     std::size_t links = 0;     ///< clients
     std::size_t calls = 0;     ///< of clients, that run or wait
     std::map<std::string, load_view, std::less<>> pools; ///< loads of the offered pools, by name

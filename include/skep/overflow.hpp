@@ -5,7 +5,7 @@
 
 namespace skep {
 
-/// Where the calls of a pool go that a pool_manager has on this machine and elsewhere.
+/// The place that gets a call first if a pool_manager has the pool on this machine and elsewhere.
 enum class overflow {
     /// Calls go to the local pool while it has room, and then to the place with the lower load per place.
     local_first,

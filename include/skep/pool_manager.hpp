@@ -140,7 +140,7 @@ public:
     }
 
     /// Returns the pool of that name; the default pool if the name is empty.
-    /// Throws error(errc::pool_not_found) with the names of all pools.
+    /// Throws error(errc::pool_not_found) with the names of all pools, also if the pool is only elsewhere.
     pool& get(std::string_view name = {});
 
     /// Returns the names of the pools, in alphabetical order.
@@ -193,7 +193,7 @@ public:
     }
 
     /// Runs calls and streams in the request's pool: see pool::execute and pool::stream. Further error:
-    /// pool_not_found.
+    /// pool_not_found. Calls of a pool that is elsewhere too: see add().
     using call_interface::execute;
     call_operation prepare(request call) override;
     using call_interface::stream;

@@ -32,7 +32,7 @@ namespace skep {
 /// over a NATS server, and sends each call to a node with room. Nodes may come and go.
 ///
 /// Calls, streams, tools, sessions, deadlines, cancellation, retries, events and metrics work as in a pool.
-/// What is different:
+/// The differences:
 ///
 /// - A call waits for a node with room as it waits for a worker, up to queue.timeout. Without a node, the
 ///   call fails with no_node and the cause: no connection, or no node with the pool.
@@ -74,7 +74,7 @@ public:
     /// also after a failure: calls may be made, and start() is not to be repeated.
     /// Errors: no_node (no node was found in time; carries the cause), already_started, shutting_down,
     /// cancelled.
-    /// Cancellation (all types): the wait ends with cancelled; the pool goes on.
+    /// Cancellation (terminal): the wait ends with cancelled; the pool goes on.
     boost::asio::awaitable<void> start();
     template <class CompletionToken>
     auto start(CompletionToken&& token) {
@@ -124,7 +124,7 @@ public:
     /// Returns the bus with the events of the pool: see pool::events.
     event_bus& events() noexcept { return nodes_.events(); }
 
-    /// Returns the load of this client: see pool::load. `places` is of all nodes.
+    /// Returns the load by this client: see pool::load. `places`: calls that the nodes accept from a client.
     load_view load() const noexcept { return nodes_.load(); }
 
     /// Lets accepted calls finish for drain_timeout, cancels the rest on their nodes, ends the links and the

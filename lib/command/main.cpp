@@ -3,11 +3,11 @@
 
 // The program `skep`, for tasks with pools in a shell.
 
+#include "command/admin_actions.hpp"
 #include "command/admin_client.hpp"
 #include "command/check.hpp"
 #include "command/describe.hpp"
 #include "command/dev.hpp"
-#include "command/remote.hpp"
 #if SKEP_HAS_REMOTE
 #include "command/nodes.hpp"
 #include "command/serve.hpp"

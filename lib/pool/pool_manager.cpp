@@ -323,7 +323,10 @@ asio::awaitable<std::vector<pool_status>> pool_manager::status() {
 
 template <class Operation, class Prepare>
 Operation pool_manager::route(request call, Prepare prepare) {
-    const auto found = elsewhere_.find(call.pool().empty() ? default_pool() : call.pool());
+    const auto find_elsewhere = [&] {
+        return elsewhere_.find(call.pool().empty() ? default_pool() : call.pool());
+    };
+    const auto found = elsewhere_.empty() ? elsewhere_.end() : find_elsewhere();
     if (found == elsewhere_.end()) {
         auto& own = get(call.pool()); // before the call is moved
         return prepare(own, std::move(call));

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -118,9 +119,13 @@ private:
     bool has_problem_ = false; ///< as told, since the connection was up
 };
 
+const std::string& name_of(const remote_options& options) noexcept {
+    return options.name.empty() ? options.pool : options.name;
+}
+
 pool_config config_of(const remote_options& options) {
     pool_config config;
-    config.name = options.name.empty() ? options.pool : options.name;
+    config.name = name_of(options);
     config.queue = options.queue;
     config.request_timeout = options.request_timeout;
     config.stream = options.stream;
@@ -145,7 +150,7 @@ node_demand demand_of(const remote_options& options, const pool_context& context
     node_demand demand;
     demand.domain = options.domain;
     demand.pool = options.pool;
-    demand.client = options.name.empty() ? options.pool : options.name;
+    demand.client = name_of(options);
     demand.inbox = options.nats.inbox;
     demand.hub = hub_options_of(options.link, context.random());
     return demand;

@@ -121,7 +121,7 @@ asio::awaitable<void> count(skep::remote_pool& pool) {
 }
 
 asio::awaitable<void> kill(skep::remote_pool& pool, process& node) {
-    auto calls = draw_many(pool, 12, slow_call(1).idempotent(true)); // none has ended at the time of the kill
+    auto calls = draw_many(pool, 12, slow_call(1).idempotent(true)); // long enough to be killed
     auto killing = end(node, SIGKILL);
     auto both = std::move(calls) && std::move(killing);
     const auto outcome = co_await std::move(both);

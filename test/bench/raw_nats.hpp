@@ -7,7 +7,7 @@
 
 namespace skep::bench {
 
-// What cnats does without skep: messages to a program that sends each back.
+// Plain cnats, without skep: messages to a program that sends each back.
 
 /// url=, asap=0 or 1: sends messages back until SIGTERM. With asap=0, cnats collects messages for 1 ms.
 figures serve_raw_echo(const arguments& args);

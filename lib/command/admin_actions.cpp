@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "command/remote.hpp"
+#include "command/admin_actions.hpp"
 
 #include "command/admin_client.hpp"
 #include "command/call_arguments.hpp"
