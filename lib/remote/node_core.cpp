@@ -228,10 +228,10 @@ void node_core::end(const std::string& subject, std::string_view reason) {
     if (found == links_.end()) {
         return;
     }
-    auto ended_link = std::move(found->second);
+    const auto ended_link = found->second;
+    burials_.spawn(shared_from_this(), bury(ended_link)); // first, as this may lack memory
     links_.erase(found);
     ended_link->end(reason);
-    burials_.spawn(shared_from_this(), bury(std::move(ended_link)));
 }
 
 /// Keeps a link until its calls have ended.

@@ -52,9 +52,9 @@ public:
     /// Waits until no call runs any more.
     asio::awaitable<void> idle();
 
-    /// Returns true if no call runs, and the client has all answers.
+    /// Returns true if no call runs and the client has all answers, or if the link has ended.
     bool is_settled() const noexcept {
-        return calls() == 0 && (link_ == nullptr || link_->state().output().size() == 0);
+        return link_ == nullptr || (calls() == 0 && link_->state().output().size() == 0);
     }
 
     std::size_t calls() const noexcept { return static_cast<std::size_t>(server_.counters().in_flight); }

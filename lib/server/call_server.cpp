@@ -9,6 +9,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace skep {
@@ -295,16 +296,26 @@ asio::awaitable<json::value> call_server::check_health(worker_call& call) {
     co_return value;
 }
 
+/// Without memory for the answer, the owner ends the conversation.
 template <class Unit>
-void call_server::finish(Unit& unit, typename Unit::result result, const std::exception_ptr& problem) {
-    // A handler's reaction to SIGTERM is no answer. The call is lost, and may be sent to another worker.
-    const bool is_lost = is_interrupted_ && unit.was_interrupted();
-    if (!is_lost) {
+void call_server::answer(Unit& unit, typename Unit::result result, const std::exception_ptr& problem) {
+    try {
         if (problem) {
             unit.answer(problem);
         } else {
             unit.answer(std::move(result));
         }
+    } catch (const std::bad_alloc&) {
+        on_error_(std::current_exception());
+    }
+}
+
+template <class Unit>
+void call_server::finish(Unit& unit, typename Unit::result result, const std::exception_ptr& problem) {
+    // A handler's reaction to SIGTERM is no answer. The call is lost, and may be sent to another worker.
+    const bool is_lost = is_interrupted_ && unit.was_interrupted();
+    if (!is_lost) {
+        answer(unit, std::move(result), problem);
     }
     record_end(unit);
     places_.end(unit);

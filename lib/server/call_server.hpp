@@ -80,6 +80,8 @@ private:
     template <class Unit>
     void run_on_thread(std::shared_ptr<Unit> unit, const typename Unit::plain_handler& handler);
     template <class Unit>
+    void answer(Unit& unit, typename Unit::result result, const std::exception_ptr& problem);
+    template <class Unit>
     void finish(Unit& unit, typename Unit::result result, const std::exception_ptr& problem);
     void record_end(const served_call& call);
     void record_end(const served_batch& batch);

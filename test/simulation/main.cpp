@@ -168,16 +168,24 @@ bool run_seed(std::uint64_t seed, progress& mine) {
 
 /// In a process of its own, as a failing seed may bring it down.
 void show_trace(const char* program, std::uint64_t seed) {
-    const auto text = std::to_string(seed);
-    const auto* const kind = std::find_if(std::begin(world_kinds), std::end(world_kinds),
-                                          [](const auto& each) { return *each.flag; });
-    const char* const option = kind == std::end(world_kinds) ? nullptr : kind->option;
-    std::printf("---- trace of seed %s; again: %s --from %s --trace %s\n", text.c_str(), program,
-                text.c_str(), option == nullptr ? "" : option);
+    std::vector<std::string> words{program, "--from", std::to_string(seed), "--trace"};
+    for (const auto& each : world_kinds) {
+        if (*each.flag) {
+            words.emplace_back(each.option);
+        }
+    }
+    std::string command;
+    std::vector<char*> pointers;
+    for (auto& word : words) {
+        command += ' ' + word;
+        pointers.push_back(word.data());
+    }
+    pointers.push_back(nullptr);
+    std::printf("---- trace; again:%s\n", command.c_str());
     std::fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
-        execl("/proc/self/exe", program, "--from", text.c_str(), "--trace", option, nullptr);
+        execv("/proc/self/exe", pointers.data());
         _exit(127);
     }
     waitpid(child, nullptr, 0);

@@ -17,15 +17,22 @@ namespace skep::simulation {
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
-program_connection::program_connection(sim_bus& server, const strand& executor, bus_user& user)
+program_connection::program_connection(sim_bus& server, const strand& executor, bus_user& user,
+                                       program_connection*& place)
     : server_(server),
       executor_(executor),
+      place_(place),
       inbox_(std::make_shared<inbox>(user)),
-      wire_(server.connect(*this)) {}
+      wire_(server.connect(*this)) {
+    place_ = this;
+}
 
 program_connection::~program_connection() {
     inbox_->user = nullptr;
     server_.kill(wire_);
+    if (place_ == this) {
+        place_ = nullptr;
+    }
 }
 
 void program_connection::on_message(const bus_message& message) {
@@ -48,9 +55,7 @@ void program_connection::on_connection(bool is_up) {
 
 bus_factory connect_to(sim_bus& server, program_connection*& place) {
     return [&server, &place](const strand& executor, bus_user& user) {
-        auto made = std::make_unique<program_connection>(server, executor, user);
-        place = made.get();
-        return made;
+        return std::make_unique<program_connection>(server, executor, user, place);
     };
 }
 

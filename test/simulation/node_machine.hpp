@@ -23,7 +23,8 @@ namespace skep::simulation {
 /// A connection of a program to the bus of a world.
 class program_connection final : public bus, private bus_user {
 public:
-    program_connection(sim_bus& server, const strand& executor, bus_user& user);
+    /// `place`: refers to the connection as long as there is no newer one.
+    program_connection(sim_bus& server, const strand& executor, bus_user& user, program_connection*& place);
     ~program_connection() override;
     program_connection(const program_connection&) = delete;
     program_connection& operator=(const program_connection&) = delete;
@@ -52,6 +53,7 @@ private:
 
     sim_bus& server_;
     strand executor_;
+    program_connection*& place_;
     std::shared_ptr<inbox> inbox_;
     sim_bus::connection& wire_;
 };

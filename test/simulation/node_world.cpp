@@ -186,8 +186,11 @@ void node_world::draw_rot() {
 void node_world::fault() {
     auto& chance = world_.chance;
     auto& machine = *machines_[chance.below(machines_.size())];
-    auto* const client_wire = &clients_[chance.below(clients_.size())].connection->wire();
+    auto* const client_wire = clients_[chance.below(clients_.size())].wire();
     auto* const wire = machine.wire() != nullptr && chance.chance(0.6) ? machine.wire() : client_wire;
+    if (wire == nullptr) {
+        return; // a pool that has failed
+    }
     const auto span = chance.chance(0.7) ? chance.between(1ms, 3s) : chance.between(1ms, 12s);
     const auto kind = chance.below(7);
     has_harm_ = has_harm_ || kind < 5;

@@ -33,6 +33,8 @@ public:
 
 private:
     struct client {
+        sim_bus::connection* wire() const noexcept { return connection ? &connection->wire() : nullptr; }
+
         std::unique_ptr<pool> calls;
         program_connection* connection = nullptr;
         run_queue* queue = nullptr;
