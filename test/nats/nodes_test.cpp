@@ -3,12 +3,10 @@
 
 // Calls on nodes, through a server.
 
-#include "support/nats_node.hpp"
-#include "support/nats_server.hpp"
+#include "support/node_process.hpp"
 #include <skep/remote_pool.hpp>
+#include <skep/testing.hpp>
 
-#include <fstream>
-#include <map>
 #include <set>
 
 namespace skep::test {
@@ -17,28 +15,6 @@ BOOST_AUTO_TEST_SUITE(nats_nodes_test)
 
 namespace {
 
-/// A node in a process of its own.
-class node_process : public server_process {
-public:
-    node_process(const nats_server& server, const std::string& name) {
-        set_command({SKEP_NATS_NODE, "nats://" + server.address(), name, log()}, [] { return true; });
-        start();
-    }
-
-    /// Returns how often each call has begun, by its number.
-    std::map<int, int> runs() const {
-        std::map<int, int> counts;
-        std::ifstream file(log());
-        for (int number = 0; file >> number;) {
-            ++counts[number];
-        }
-        return counts;
-    }
-
-private:
-    std::string log() const { return folder() / "runs"; }
-};
-
 remote_pool make_client(asio::io_context& context, const nats_server& server) {
     remote_options options;
     options.nats = server.options();
@@ -46,83 +22,6 @@ remote_pool make_client(asio::io_context& context, const nats_server& server) {
     options.retry.budget = 0;
     return remote_pool(context, std::move(options));
 }
-
-asio::awaitable<void> call_often(remote_pool& client, int first, int calls, const bool& is_over, int& made) {
-    for (int i = 0; i < calls && !is_over; ++i) {
-        const auto number = first + i;
-        const auto answer =
-            co_await client.execute(request("work").arg("number", number).arg("ms", 5).timeout(1min));
-        BOOST_TEST(answer.as<int>() == number);
-        ++made;
-    }
-}
-
-asio::awaitable<void> read_often(remote_pool& client, const bool& is_over, int& read) {
-    while (!is_over) {
-        auto stream = co_await client.stream(request("count").arg("chunks", 100));
-        for (int i = 0; i < 100; ++i) {
-            const auto next = co_await stream.next();
-            BOOST_REQUIRE(next.has_value());
-            BOOST_TEST(next->as<int>() == i);
-            ++read;
-        }
-        const auto end = co_await stream.next();
-        BOOST_TEST(!end.has_value());
-    }
-}
-
-} // namespace
-
-BOOST_AUTO_TEST_CASE(calls_and_streams_outlive_the_server) {
-    run([](asio::io_context& context) -> asio::awaitable<void> {
-        nats_server server;
-        std::map<int, int> runs;
-        const auto count_run = [&](int number) { ++runs[number]; };
-        nats_node first(context, server.options(), "first", count_run);
-        nats_node second(context, server.options(), "second", count_run);
-        co_await first.start();
-        co_await second.start();
-        auto client = make_client(context, server);
-        co_await client.start();
-        bool is_over = false;
-        int made = 0;
-        int read = 0;
-        std::size_t ended = 0;
-        const auto count_end = [&](const std::exception_ptr& problem) {
-            BOOST_TEST(!problem);
-            ++ended;
-        };
-        constexpr int callers = 16;
-        constexpr int most_calls = 100'000;
-        for (int i = 0; i < callers; ++i) {
-            asio::co_spawn(context, call_often(client, i * most_calls, most_calls, is_over, made), count_end);
-        }
-        asio::co_spawn(context, read_often(client, is_over, read), count_end);
-        for (int kills = 0; kills < 3; ++kills) {
-            const auto goal = made + 200;
-            const auto chunks = read + 50;
-            while (made < goal || read < chunks) {
-                co_await testing::sleep_for(5ms);
-            }
-            server.kill();
-            co_await testing::sleep_for(100ms);
-            server.start();
-        }
-        is_over = true;
-        while (ended < callers + 1) {
-            co_await testing::sleep_for(5ms);
-        }
-        BOOST_TEST(runs.size() == static_cast<std::size_t>(made));
-        for (const auto& [number, times] : runs) {
-            BOOST_TEST(times == 1);
-        }
-        co_await client.shutdown();
-        co_await first.stop();
-        co_await second.stop();
-    });
-}
-
-namespace {
 
 /// The calls of several callers, while nodes come and go.
 struct traffic {
