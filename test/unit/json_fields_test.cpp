@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "support/allocated_bytes.hpp"
 #include "support/text.hpp"
 #include "wire/json_fields.hpp"
 #include "wire/protocol_violation.hpp"
@@ -12,15 +13,12 @@
 #include <boost/test/unit_test.hpp>
 
 #include <ctime>
-#include <malloc.h>
 #include <optional>
 #include <string>
 #include <vector>
 
-// Present in a sanitizer's runtime only, and mallinfo2 tells nothing there.
-extern "C" std::size_t __sanitizer_get_current_allocated_bytes() __attribute__((weak));
-
 using namespace skep;
+using skep::test::allocated_bytes;
 using skep::test::contains;
 namespace data = boost::unit_test::data;
 namespace json = boost::json;
@@ -33,14 +31,6 @@ constexpr std::size_t kib = 1024;
 constexpr std::size_t mib = 1024 * kib;
 constexpr json_limits wide{32, 512 * mib};
 constexpr json_limits narrow{32, 64 * kib};
-
-std::size_t allocated_bytes() {
-    if (__sanitizer_get_current_allocated_bytes != nullptr) {
-        return __sanitizer_get_current_allocated_bytes();
-    }
-    const auto info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
 
 double cpu_seconds() {
     timespec now{};
