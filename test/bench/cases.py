@@ -537,7 +537,7 @@ def remote(with_):
     if not (with_.programs / "skep_bench_remote").exists():
         print("bench: skipped: remote (apt install libnats-dev libssl-dev nats-server)", file=sys.stderr)
         return
-    for each in (remote_strict, remote_deep, remote_split, remote_data, remote_manager):
+    for each in (remote_strict, remote_deep, remote_split, remote_data, remote_manager, remote_many):
         yield from each(with_)
 
 
@@ -633,6 +633,27 @@ def remote_manager(with_):
         for name, unit, key in (("calls", "calls/s", "calls_per_s"), ("CPU per call", "us", "client_us"))
     ]
     yield Comparison(sides, figures, with_.rounds(9))
+
+
+def remote_many(with_):
+    """A client among 1,000 nodes, and clients without calls."""
+    sides = {str(count): with_.skep("nodes", f"nodes={count}") for count in (10, 1_000)}
+    figures = [
+        Figure("remote: pick of one of 1,000 nodes", "ns", "1000", "pick_ns", [("10 nodes", "10", "pick_ns")]),
+        Figure("remote: a beacon of each of 1,000 nodes, CPU", "ms", "1000", "beacons_ms"),
+        Figure("remote: memory for one of 1,000 nodes", "bytes", "1000", "bytes_per_node"),
+    ]
+    yield Comparison(sides, figures, with_.rounds(5))
+    clients, nodes, seconds = with_.pick((200, 5, 20), (20, 2, 3))
+    load = (*PYTHON_WORKER, f"clients={clients}", "nodes=" + ",".join("1" * nodes), f"span={seconds}")
+    name = f"remote: {clients} clients of {nodes} nodes without calls"
+    figures = [
+        Figure(f"{name}: CPU of a {program}", "ms/s", "idle", f"{program}_ms_per_s") for program in ("node", "server", "client")
+    ] + [
+        Figure(f"{name}: memory of a {program} for a link", "KiB", "idle", f"{program}_kib_per_link")
+        for program in ("node", "client")
+    ]
+    yield Comparison({"idle": with_.remote("idle", *load)}, figures, 1)
 
 
 CASES = {

@@ -129,6 +129,14 @@ void cluster::add(const std::string& mode, const std::vector<std::string>& pairs
     others_.emplace_back(std::move(command));
 }
 
+double cluster::resident_bytes() const {
+    double sum = 0;
+    for (const auto& other : others_) {
+        sum += bench::resident_bytes(other.pid());
+    }
+    return sum;
+}
+
 cpu_times cluster::cpu() const {
     cpu_times sum{cpu_time(), cpu_time(server_.pid()), {}, {}};
     for (const auto& other : others_) {

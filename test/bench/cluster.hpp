@@ -53,6 +53,9 @@ public:
 
     const std::string& url() const noexcept { return url_; }
 
+    /// Returns the memory of the programs that were added, in bytes, without their children.
+    double resident_bytes() const;
+
     /// Returns the times of this process, of the server, of the other programs and of their children.
     cpu_times cpu() const;
 

@@ -19,6 +19,7 @@ int main(int count, char** values) {
                      {"forms", measure_forms},
                      {"refusals", measure_refusals},
                      {"schedulers", measure_schedulers},
+                     {"nodes", measure_nodes},
                      {"sessions", measure_sessions},
                      {"session-cleanup", measure_session_cleanup},
                      {"start", measure_start},

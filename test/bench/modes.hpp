@@ -46,6 +46,10 @@ figures measure_refusals(const arguments& args);
 /// workers=: CPU nanoseconds per pick of each scheduler, and of the host per call.
 figures measure_schedulers(const arguments& args);
 
+/// nodes=: CPU nanoseconds for a client to pick one and to send it a call, CPU milliseconds for a beacon of
+/// each, and bytes of a node that is known.
+figures measure_nodes(const arguments& args);
+
 /// sessions=: CPU nanoseconds to create one, and to look up and to touch any of so many.
 figures measure_sessions(const arguments& args);
 

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -308,6 +309,66 @@ figures measure_stream(const arguments& args) {
     return measure_place(args, measure);
 }
 
+// --- Clients without calls ---------------------------------------------------------------------------------
+
+asio::awaitable<void> start_all(std::deque<remote_pool>& clients, std::size_t nodes) {
+    for (auto& each : clients) {
+        co_await each.start();
+    }
+    for (auto& each : clients) {
+        co_await each.ready(nodes);
+    }
+}
+
+/// CPU time of one node, of the server and of one client in milliseconds per second, and KiB of a node and of
+/// a client for one link.
+asio::awaitable<figures> measure_idle_links(cluster& machines, std::deque<remote_pool>& clients,
+                                            std::size_t nodes, seconds span) {
+    const auto links = static_cast<double>(clients.size() * nodes);
+    const auto node_memory = machines.resident_bytes();
+    const auto client_memory = resident_bytes();
+    co_await start_all(clients, nodes);
+    co_await pause(std::chrono::seconds(2));
+    const auto cpu = machines.cpu();
+    co_await pause(std::chrono::duration_cast<duration>(span));
+    const auto spent = machines.cpu() - cpu;
+    const auto per_second = [span](seconds time, std::size_t programs) {
+        return time.count() * 1e3 / span.count() / static_cast<double>(programs);
+    };
+    figures measured{{"node_ms_per_s", per_second(spent.node, nodes)},
+                     {"server_ms_per_s", per_second(spent.server, 1)},
+                     {"client_ms_per_s", per_second(spent.client, clients.size())},
+                     {"node_kib_per_link", (machines.resident_bytes() - node_memory) / 1024 / links},
+                     {"client_kib_per_link", (resident_bytes() - client_memory) / 1024 / links}};
+    for (auto& each : clients) {
+        co_await each.shutdown();
+    }
+    co_return measured;
+}
+
+/// clients=, nodes=1,1,...: the figures of measure_idle_links.
+figures measure_idle_clients(const arguments& args) {
+    cluster machines;
+    const auto nodes = add_nodes(machines, args, args.text("nodes"));
+    context_group contexts(threads(1));
+    std::deque<remote_pool> clients;
+    for (auto count = args.number("clients"); count > 0; --count) {
+        clients.emplace_back(contexts.first(), options_for(machines));
+    }
+    remote_pool first(contexts.first(), options_for(machines));
+    figures measured;
+    auto body = [&]() -> asio::awaitable<void> {
+        measured = co_await measure_idle_links(machines, clients, nodes, args.span("span"));
+    };
+    asio::co_spawn(contexts.first(), start_and_stop_remote(first, nodes, body),
+                   [&](const std::exception_ptr& problem) {
+                       contexts.stop();
+                       rethrow(problem);
+                   });
+    contexts.run();
+    return measured;
+}
+
 // --- The node's process ------------------------------------------------------------------------------------
 
 asio::awaitable<void> serve_until_signal(pool& workers, const node_options& options) {
@@ -345,6 +406,7 @@ int main(int count, char** values) {
                      {"attachments", measure_attachments},
                      {"manager", measure_manager},
                      {"stream", measure_stream},
+                     {"idle", measure_idle_clients},
                      {"raw-strict", measure_raw_strict},
                      {"raw-deep", measure_raw_deep},
                      {"raw-echo", serve_raw_echo},

@@ -110,8 +110,12 @@ double context_switches() {
 }
 
 double resident_bytes() {
-    // The kernel only estimates what /proc/self/statm says.
-    std::ifstream rollup("/proc/self/smaps_rollup");
+    return resident_bytes(::getpid());
+}
+
+double resident_bytes(pid_t process) {
+    // The kernel only estimates what /proc/PID/statm says.
+    std::ifstream rollup("/proc/" + std::to_string(process) + "/smaps_rollup");
     std::string word;
     while (rollup >> word) {
         if (word == "Rss:") {
@@ -120,7 +124,7 @@ double resident_bytes() {
             return kibibytes * 1024;
         }
     }
-    throw std::runtime_error("cannot read /proc/self/smaps_rollup");
+    throw std::runtime_error("cannot read /proc/PID/smaps_rollup");
 }
 
 scheduling schedule_named(const std::string& name) {

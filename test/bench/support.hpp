@@ -62,8 +62,9 @@ seconds cpu_time(pid_t process);
 /// How often the threads of this process have given up their processor so far.
 double context_switches();
 
-/// The resident memory of this process in bytes, exact.
+/// The resident memory of this process, or of another one, in bytes, exact.
 double resident_bytes();
+double resident_bytes(pid_t process);
 
 /// A pool of SDK workers, or of the C++ echo worker if one is given: worker=PATH, or script=PATH and
 /// python=PROGRAM; workers=N, capacity=N and worker_threads=N if other than 1; pipeline=N if not
