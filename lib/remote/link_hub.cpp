@@ -163,13 +163,18 @@ void link_hub::act(remote_link& link, const Action& action) {
     }
 }
 
-/// Likewise, and reports the end of the link, that it takes bytes again, or another load of the peer.
+/// Likewise, and reports the end of the link, that it takes bytes again, or another load or reach of the
+/// peer.
 template <class Action>
 void link_hub::act(remote_link& link, events& out, const Action& action) {
     const auto load_before = link.state_.peer_load();
     act(link, action);
     if (link.state_.peer_load() != load_before) {
         out.push_back(link_load_changed{&link});
+    }
+    const bool was_suspect = std::exchange(link.is_suspect_, link.state_.is_suspect(clock::now()));
+    if (link.is_suspect_ != was_suspect) {
+        out.push_back(link_reach_changed{&link});
     }
     if (const auto& end = link.state_.outcome()) {
         out.push_back(link_ended{&link, *end});

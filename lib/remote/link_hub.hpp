@@ -43,6 +43,9 @@ public:
 
     const link_state& state() const noexcept { return state_; }
 
+    /// Returns true if the peer may be out of reach, as the last link_reach_changed has told.
+    bool is_suspect() const noexcept { return is_suspect_; }
+
     /// Returns the number of received bytes that link_hub::read() has not returned.
     std::size_t unread_bytes() const noexcept { return input_.size() - read_bytes_; }
 
@@ -58,6 +61,7 @@ private:
     const link_load* own_load_ = nullptr; ///< null at a client
     std::string input_;                   ///< received
     std::size_t read_bytes_ = 0;          ///< of input_
+    bool is_suspect_ = false;             ///< as told
     bool is_full_ = false;                ///< link_hub::room() was 0, and a link_writable is due
     bool is_used_ = false;                ///< is in link_hub::used_
 };
@@ -94,14 +98,19 @@ struct link_load_changed {
     remote_link* link;
 };
 
+/// The peer may be out of reach, or is in reach again: see link_state::is_suspect().
+struct link_reach_changed {
+    remote_link* link;
+};
+
 /// The link has ended, other than by link_hub::close(). link_hub::forget() is due.
 struct link_ended {
     remote_link* link;
     link_end end;
 };
 
-using link_event =
-    std::variant<link_request, link_accepted, link_readable, link_writable, link_load_changed, link_ended>;
+using link_event = std::variant<link_request, link_accepted, link_readable, link_writable, link_load_changed,
+                                link_reach_changed, link_ended>;
 
 /// The links of one program, over one connection to a bus. Keeps the times of all links, and divides the
 /// memory that the bus may need for this program. The owner passes on the reports of the bus, calls tick() at

@@ -86,6 +86,7 @@ private:
     void handle(const link_readable& event);
     void handle(const link_writable&) noexcept {}     // answers are kept until they leave
     void handle(const link_load_changed&) noexcept {} // of a client
+    void handle(const link_reach_changed&) noexcept {}
     void handle(const link_ended& event);
 
     void answer(const link_request& request);

@@ -145,17 +145,26 @@ void node_network::on_event(link_event& event) {
             if constexpr (requires { content.link; }) { // a client is not asked for links
                 if (const auto worker = find(*content.link)) {
                     worker->handle(content);
-                    report_load(*worker, content);
+                    report(*worker, content);
                 }
             }
         },
         event);
 }
 
-void node_network::report_load(node_worker& worker, const link_load_changed& event) {
+void node_network::report(node_worker& worker, const link_load_changed& event) {
     try_out(worker);
     const bool is_on_trial = worker.node().ejection.is_ejected();
     observer_->on_load(worker.id(), event.link->state().peer_load(), is_on_trial);
+}
+
+void node_network::report(node_worker& worker, const link_reach_changed& event) {
+    observer_->on_reach(worker.id(), event.link->is_suspect());
+}
+
+/// The last link of the slot may have ended out of reach.
+void node_network::report(node_worker& worker, const link_accepted&) {
+    observer_->on_reach(worker.id(), false);
 }
 
 /// Ends the trial of a node that has answered.

@@ -45,6 +45,9 @@ public:
     /// The node of the worker has told its load. `is_on_trial`: it gets one call at a time.
     virtual void on_load(const worker_id& worker, const link_load& load, bool is_on_trial) = 0;
 
+    /// The node of the worker may be out of reach, or is in reach.
+    virtual void on_reach(const worker_id& worker, bool is_suspect) = 0;
+
     virtual node_work work_of(const worker_id& worker) const noexcept = 0;
 
     /// The connection to the bus is up, or down.
@@ -101,9 +104,11 @@ private:
     void on_failure(const std::exception_ptr& problem) noexcept override;
     void on_end(node_worker& worker) noexcept override;
 
-    void report_load(node_worker& worker, const link_load_changed& event);
+    void report(node_worker& worker, const link_load_changed& event);
+    void report(node_worker& worker, const link_reach_changed& event);
+    void report(node_worker& worker, const link_accepted& event);
     template <class Event>
-    void report_load(node_worker&, const Event&) noexcept {}
+    void report(node_worker&, const Event&) noexcept {}
 
     void report_nodes();
     void try_out(node_worker& worker);

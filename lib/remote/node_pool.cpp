@@ -57,6 +57,10 @@ public:
         }
     }
 
+    void on_reach(const worker_id& worker, bool is_suspect) override {
+        loads_->set_suspect(worker.slot, is_suspect);
+    }
+
     /// The cause of calls that find no node, until the connection is up again.
     void on_problem(const std::string& text) override {
         if (const auto core = core_.lock()) {

@@ -10,7 +10,7 @@ namespace skep {
 
 namespace {
 
-constexpr std::uint32_t penalty_per_place = 10; ///< of a full node: it is the last to be asked
+constexpr std::uint32_t penalty_per_place = 10; ///< of a full or suspect node: it is the last to be asked
 
 } // namespace
 
@@ -25,10 +25,20 @@ link_load told_loads::tell(std::uint32_t slot, const link_load& load) {
     auto& told = at(slot);
     const auto before = std::exchange(told.load, load);
     told.own_then = told.own_now;
+    notify(slot);
+    return before;
+}
+
+void told_loads::set_suspect(std::uint32_t slot, bool is_suspect) {
+    if (std::exchange(at(slot).is_suspect, is_suspect) != is_suspect) {
+        notify(slot);
+    }
+}
+
+void told_loads::notify(std::uint32_t slot) {
     for (auto* const each : schedulers_) {
         each->follow(slot);
     }
-    return before;
 }
 
 /// The calls of others at the node are the rest of what it has told.
@@ -38,7 +48,7 @@ node_load told_loads::estimate(std::uint32_t slot, std::size_t own_calls) {
     const auto others = told.load.calls - std::min<std::size_t>(told.load.calls, told.own_then);
     node_load load;
     load.places = std::max<std::uint32_t>(told.load.places, 1); // without workers, it may refuse by itself
-    const auto penalty = told.load.is_full ? penalty_per_place * load.places : 0;
+    const auto penalty = told.load.is_full || told.is_suspect ? penalty_per_place * load.places : 0;
     load.told = static_cast<std::uint32_t>(others + own_calls) + penalty;
     return load;
 }

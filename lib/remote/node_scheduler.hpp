@@ -23,6 +23,9 @@ public:
     /// The node in `slot` has told its load. Returns the load that was told before.
     link_load tell(std::uint32_t slot, const link_load& load);
 
+    /// The node in `slot` may be out of reach, or is in reach.
+    void set_suspect(std::uint32_t slot, bool is_suspect);
+
     /// Returns the load of the node in `slot`, as far as known. `own_calls`: of this client at the node now.
     node_load estimate(std::uint32_t slot, std::size_t own_calls);
 
@@ -31,11 +34,13 @@ private:
 
     struct entry {
         link_load load{0, 1, false};
+        bool is_suspect = false;
         std::size_t own_then = 0; ///< calls of this client that the node had when it told
         std::size_t own_now = 0;  ///< as of the last estimate
     };
 
     entry& at(std::uint32_t slot);
+    void notify(std::uint32_t slot);
 
     std::vector<entry> entries_;
     std::vector<node_scheduler*> schedulers_;

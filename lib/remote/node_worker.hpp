@@ -52,6 +52,7 @@ public:
     void handle(const link_readable& event);
     void handle(const link_writable&) { changed_.notify_all(); }
     void handle(const link_load_changed&) noexcept {} // for the network
+    void handle(const link_reach_changed&) noexcept {}
     void handle(const link_ended& event) { record_end(event.end); }
 
     /// Waits until the node has accepted the link, or the link has ended. Returns true if accepted.

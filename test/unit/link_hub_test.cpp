@@ -3,6 +3,7 @@
 
 #include "core/clock.hpp"
 #include "remote/link_hub.hpp"
+#include "support/allocated_bytes.hpp"
 #include "wire/frame.hpp"
 #include "wire/link_head.hpp"
 
@@ -10,7 +11,6 @@
 
 #include <array>
 #include <deque>
-#include <malloc.h>
 #include <map>
 #include <string>
 #include <utility>
@@ -237,6 +237,20 @@ BOOST_AUTO_TEST_CASE(the_load_is_told) {
     BOOST_TEST((both.at_client->state().peer_load() == link_load{7, 8, true}));
 }
 
+BOOST_AUTO_TEST_CASE(a_silent_peer_is_suspect_until_it_is_heard) {
+    linked_ends both;
+    while (both.client.events.empty()) {
+        both.time.advance(100ms);
+        both.client.hub.tick(both.client.events);
+    }
+    BOOST_TEST(both.client.take<link_reach_changed>().link == both.at_client);
+    BOOST_TEST(both.at_client->is_suspect());
+    both.node.hub.tick(both.node.events);
+    both.client.read(both.node);
+    BOOST_TEST(both.client.take<link_reach_changed>().link == both.at_client);
+    BOOST_TEST(!both.at_client->is_suspect());
+}
+
 BOOST_AUTO_TEST_CASE(a_node_can_refuse) {
     const manual_time time;
     hub_end client;
@@ -325,7 +339,7 @@ BOOST_AUTO_TEST_CASE(an_idle_link_takes_little_memory) {
     const manual_time time;
     hub_end client;
     hub_end node;
-    const auto memory_before = mallinfo2().uordblks;
+    const auto memory_before = allocated_bytes();
     for (std::size_t i = 0; i < count; ++i) {
         const auto number = std::to_string(i);
         auto& link = client.hub.open("_INBOX.0123456789abcdefghijkl.0123456789abcdef" + number,
@@ -349,7 +363,7 @@ BOOST_AUTO_TEST_CASE(an_idle_link_takes_little_memory) {
         node.events.clear();
         client.events.clear();
     }
-    const auto memory = mallinfo2().uordblks - memory_before;
+    const auto memory = allocated_bytes() - memory_before;
     BOOST_TEST_MESSAGE(memory / (2 * count) << " bytes");
     BOOST_TEST(memory / (2 * count) <= most_bytes);
 }
@@ -446,6 +460,7 @@ BOOST_AUTO_TEST_CASE(without_a_receiver_a_link_ends) {
         both.client.receive({"client.1", "", ""}, true);
         both.time.advance(100ms);
     }
+    both.client.take<link_reach_changed>();
     BOOST_TEST((both.client.take<link_ended>().end.cause == link_end_cause::no_receiver));
     both.client.receive({"client.9", "", ""}, true);
     BOOST_TEST(both.client.events.empty());
@@ -453,10 +468,11 @@ BOOST_AUTO_TEST_CASE(without_a_receiver_a_link_ends) {
 
 BOOST_AUTO_TEST_CASE(a_silent_peer_ends_a_link_by_the_ticks) {
     linked_ends both;
-    for (int i = 0; i < 70 && both.client.events.empty(); ++i) {
+    for (int i = 0; i < 70; ++i) {
         both.time.advance(100ms);
         both.client.hub.tick(both.client.events);
     }
+    both.client.take<link_reach_changed>();
     BOOST_TEST((both.client.take<link_ended>().end.cause == link_end_cause::silence));
     BOOST_TEST((both.client.hub.next_tick() == time_point::max()));
 }

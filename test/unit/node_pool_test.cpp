@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -570,6 +571,26 @@ BOOST_AUTO_TEST_CASE(a_call_outlives_a_cut_of_the_bus) {
     all.bus.set_up(true);
     all.time.advance(500ms);
     BOOST_TEST(call.value().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_silent_node_gets_no_calls_although_its_link_lasts) {
+    cluster all(doubles, 2, 2);
+    all.time.advance(100ms);
+    all.bus.cut(0, true);
+    all.time.advance(4s);
+    for (int i = 0; i < 20; ++i) {
+        const auto answer = all.call(request("double").arg("n", i).timeout(1s));
+        BOOST_TEST((answer.node == "node-1"));
+    }
+    all.bus.cut(0, false);
+    all.time.advance(1s); // the link is in reach again
+    std::set<std::string> nodes;
+    for (int i = 0; i < 20; ++i) {
+        nodes.insert(all.call(request("double").arg("n", i)).node.value_or(""));
+    }
+    BOOST_TEST(nodes.size() == 2u);
+    const auto status = all.time.run(all.client->status());
+    BOOST_TEST(status.workers[0].id.generation == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(calls_of_a_silent_node_are_lost_or_go_elsewhere) {

@@ -121,6 +121,31 @@ BOOST_AUTO_TEST_CASE(a_full_node_is_the_last_to_be_picked) {
     BOOST_TEST((of.only_pick() == 0u));
 }
 
+BOOST_AUTO_TEST_CASE(a_suspect_node_is_the_last_to_be_picked) {
+    scheduler_bench of;
+    of.scheduler.offer(0, 0);
+    of.scheduler.offer(1, 0);
+    of.loads->tell(0, {0, 4});
+    of.loads->tell(1, {20, 4});
+    BOOST_TEST((of.only_pick() == 0u));
+    of.loads->set_suspect(0, true);
+    BOOST_TEST((of.only_pick() == 1u));
+    of.scheduler.withdraw(1);
+    BOOST_TEST((of.only_pick() == 0u));
+    of.scheduler.offer(1, 0);
+    of.loads->set_suspect(0, false);
+    BOOST_TEST((of.only_pick() == 0u));
+}
+
+BOOST_AUTO_TEST_CASE(a_change_of_reach_does_not_count_own_calls_as_told) {
+    told_loads loads;
+    loads.tell(0, {10, 8});
+    BOOST_TEST(loads.estimate(0, 3).told == 13u);
+    loads.set_suspect(0, true);
+    loads.set_suspect(0, false);
+    BOOST_TEST(loads.estimate(0, 3).told == 13u);
+}
+
 /// The pool withdraws the slot of a draining node.
 BOOST_AUTO_TEST_CASE(a_draining_node_is_picked_until_it_is_withdrawn) {
     scheduler_bench of;
