@@ -12,6 +12,7 @@ namespace {
 
 constexpr int missed_beacons = 3; ///< then a node counts as silent
 constexpr duration memory_of_silent = std::chrono::minutes(10);
+constexpr duration memory_of_stranger = std::chrono::seconds(10);  ///< that is silent
 constexpr duration between_links = std::chrono::milliseconds(100); ///< to one node
 
 bool is_offered(const known_node& node, time_point now) noexcept {
@@ -25,10 +26,16 @@ node_standing standing_of(const known_node& node) noexcept {
                                       : node_standing::absent;
 }
 
+/// Returns the time after which the node is forgotten.
+time_point remembered_until(const known_node& node) noexcept {
+    const bool is_unimportant = node.is_stranger && !node.ejection.is_ejected();
+    return node.fresh_until + (is_unimportant ? memory_of_stranger : memory_of_silent);
+}
+
 /// Returns the time of the next change without a beacon.
 time_point next_change(const known_node& node, time_point now) noexcept {
     if (now >= node.fresh_until) {
-        return std::max(now, node.fresh_until + memory_of_silent) + duration(1);
+        return std::max(now, remembered_until(node)) + duration(1);
     }
     return now < node.usable_at ? std::min(node.usable_at, node.fresh_until) : node.fresh_until;
 }
@@ -116,7 +123,7 @@ std::size_t node_directory::known(time_point now) noexcept {
 void node_directory::follow_time(time_point now) noexcept {
     while (changes_.earliest() <= now) {
         auto& node = static_cast<known_node&>(*changes_.pop_due(now));
-        const bool is_forgotten = !node.is_taken && now - node.fresh_until > memory_of_silent;
+        const bool is_forgotten = !node.is_taken && now > remembered_until(node);
         if (is_forgotten) {
             remove(node);
         } else {

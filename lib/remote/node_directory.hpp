@@ -29,6 +29,7 @@ struct known_node : boost::intrusive::set_base_hook<>, deadline_node {
     load_view load;
     bool is_draining = false;
     bool is_taken = false;    ///< has a worker of the client's pool
+    bool is_stranger = true;  ///< has accepted no link: any program that may tell loads can invent a node
     std::string link{};       ///< the subject of its last link
     time_point taken_at{};    ///< for that link
     time_point fresh_until{}; ///< unless it is heard again

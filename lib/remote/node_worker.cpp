@@ -94,6 +94,7 @@ node_worker::~node_worker() {
 
 void node_worker::handle(const link_accepted&) {
     is_accepted_ = true;
+    node_->is_stranger = false;
     changed_.notify_all();
 }
 

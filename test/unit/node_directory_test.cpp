@@ -134,6 +134,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_silent_for_long_is_removed_unless_it_is_tak
     const auto taken = of.hear(of.beacon_of("a"));
     BOOST_TEST(of.take() == taken);
     const auto forgotten = of.hear(of.beacon_of("b"));
+    forgotten->is_stranger = false;
     of.now += 3s + 10min;
     BOOST_TEST(of.nodes.known(of.now) == 2u);
     BOOST_TEST(of.hear(of.beacon_of("b")) == forgotten);
@@ -143,10 +144,31 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_silent_for_long_is_removed_unless_it_is_tak
     BOOST_TEST(of.hear(of.beacon_of("b")) != forgotten);
 }
 
+BOOST_AUTO_TEST_CASE(a_silent_node_that_has_accepted_no_link_is_soon_removed) {
+    directory_bench of;
+    of.hear(of.beacon_of("n"));
+    of.now += 3s + 10s;
+    BOOST_TEST(of.nodes.known(of.now) == 1u);
+    of.now += 1ns;
+    BOOST_TEST(of.nodes.known(of.now) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(an_ejected_node_is_not_soon_removed) {
+    directory_bench of;
+    for (const auto* const name : {"a", "b"}) { // half of the nodes stay
+        of.hear(of.beacon_of(name));
+        of.take();
+    }
+    of.eject("n");
+    of.now += 10min;
+    BOOST_TEST(of.nodes.known(of.now) == 3u);
+}
+
 BOOST_AUTO_TEST_CASE(a_taken_node_counts_as_long_as_it_is_taken) {
     directory_bench of;
     of.hear(of.beacon_of("n"));
     const auto node = of.take();
+    node->is_stranger = false;
     for (int i = 0; i < 3; ++i) {
         of.now += 11min;
         BOOST_TEST(of.usable() == 1u);

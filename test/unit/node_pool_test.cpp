@@ -102,6 +102,30 @@ struct machine {
     std::shared_ptr<node_core> agent;
 };
 
+/// A program that claims to be many nodes.
+class impostor final : private bus_user {
+public:
+    impostor(asio::io_context& context, local_bus& server)
+        : connection_(server.connect()(asio::make_strand(pool_executor(context.get_executor())), *this)) {}
+
+    void announce(int count) {
+        for (int i = 0; i < count; ++i) {
+            node_beacon beacon;
+            beacon.node = "invented-" + std::to_string(i);
+            beacon.epoch = "e";
+            beacon.interval = 1s;
+            beacon.pools.emplace("default", load_view{0, 0, 1, true});
+            connection_->publish("skep.default.load", {}, {}, encode_beacon(beacon));
+        }
+    }
+
+private:
+    void on_message(const bus_message&) override {}
+    void on_connection(bool) override {}
+
+    std::unique_ptr<bus> connection_;
+};
+
 /// Machines, and a client.
 struct cluster {
     explicit cluster(const workers_setup& set_up, std::size_t nodes = 1, std::size_t workers = 1) {
@@ -559,6 +583,24 @@ BOOST_AUTO_TEST_CASE(the_slots_of_nodes_that_are_gone_for_good_go) {
     all.time.advance(2s);
     BOOST_TEST(slots() == 3u);
     BOOST_TEST(all.call(request("double").arg("n", 21)).as<int>() == 42);
+}
+
+BOOST_AUTO_TEST_CASE(the_slots_of_invented_nodes_go_when_these_are_silent) {
+    cluster all(doubles);
+    const auto slots = [&] {
+        const auto status = all.time.run(all.client->status());
+        return status.workers.size();
+    };
+    all.time.advance(2s);
+    {
+        impostor crowd(all.context, all.bus);
+        crowd.announce(50);
+        all.time.advance(1s);
+    }
+    BOOST_TEST(slots() == 52u);
+    BOOST_TEST(all.call(request("double").arg("n", 21)).as<int>() == 42);
+    all.time.advance(20s);
+    BOOST_TEST(slots() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(a_call_outlives_a_cut_of_the_bus) {
