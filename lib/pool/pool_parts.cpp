@@ -97,6 +97,7 @@ asio::awaitable<void> pool_parts::stop_workers(stop_stage first) {
     });
     workers.clear();
     starter->close();
+    co_await starter->closed();
 }
 
 load_view pool_parts::load() const noexcept {

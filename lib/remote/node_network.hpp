@@ -76,6 +76,9 @@ public:
     void begin();
     void end();
 
+    /// Waits until the connection is closed, after end().
+    asio::awaitable<void> closed() { return closing_.join(); }
+
     /// Waits for a node without a worker, and for a link to the node. Throws error(spawn_failed) when
     /// cancelled, or if the node gives no link.
     asio::awaitable<std::shared_ptr<node_worker>> take_node(worker_id id);

@@ -32,7 +32,14 @@ void node_runtime::cancel_start(const worker_id& id) noexcept {
 
 void node_runtime::close() {
     if (const auto ended = std::exchange(network_, nullptr)) {
+        ended_network_ = ended;
         ended->end();
+    }
+}
+
+asio::awaitable<void> node_runtime::closed() {
+    if (const auto network = ended_network_.lock()) {
+        co_await network->closed();
     }
 }
 

@@ -22,13 +22,15 @@ public:
     asio::awaitable<worker_link> start(launch_order order) override;
     void cancel_start(const worker_id& id) noexcept override;
     void close() override;
+    asio::awaitable<void> closed() override;
 
 private:
     const pool_context& context_;
     node_demand demand_;
     bus_factory connect_;
     std::shared_ptr<node_observer> observer_;
-    std::shared_ptr<node_network> network_; ///< from the first start until close()
+    std::shared_ptr<node_network> network_;     ///< from the first start until close()
+    std::weak_ptr<node_network> ended_network_; ///< after close()
 };
 
 } // namespace skep

@@ -107,6 +107,9 @@ public:
     /// Ends running starts, and releases resources of the runtime besides its workers (a thread). start() may
     /// be called again afterwards.
     virtual void close() = 0;
+
+    /// Waits until the resources are released, if that takes time.
+    virtual asio::awaitable<void> closed() { co_return; }
 };
 
 } // namespace skep

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "remote/hub_driver.hpp"
+#include <skep/testing.hpp>
 
 #include <boost/asio/post.hpp>
 
@@ -36,6 +37,9 @@ public:
     /// Loses the messages to and from a connection, in the order of connecting, without a word.
     void cut(std::size_t which, bool is_cut) { connections_[which]->is_cut = is_cut; }
 
+    /// The time that it takes to close a connection.
+    void set_closing_time(duration time) noexcept { closing_time_ = time; }
+
     /// The server goes away, or comes back.
     void set_up(bool is_up) {
         for (auto* const each : connections_) {
@@ -62,7 +66,7 @@ private:
         void unsubscribe(std::string_view subject) override { subjects.erase(std::string(subject)); }
         bool is_up() const noexcept override { return is_connected; }
         std::size_t max_payload() const noexcept override { return 1 << 20; }
-        asio::awaitable<void> close() override { co_return; }
+        asio::awaitable<void> close() override { return testing::sleep_for(server.closing_time_); }
 
         bool fits(const std::string& subject) const {
             return subjects.contains(subject) ||
@@ -106,6 +110,7 @@ private:
 
     std::vector<connection*> connections_;
     std::size_t published_ = 0;
+    duration closing_time_{};
 };
 
 } // namespace skep::test

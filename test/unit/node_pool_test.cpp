@@ -670,6 +670,15 @@ BOOST_AUTO_TEST_CASE(a_lost_node_is_named_with_the_reason) {
     all.bus.cut(0, false);
 }
 
+BOOST_AUTO_TEST_CASE(a_shutdown_lasts_until_the_connection_is_closed) {
+    cluster all(doubles);
+    all.bus.set_closing_time(3s);
+    const auto begin = all.time.now();
+    all.time.run(all.client->shutdown());
+    const auto took = all.time.now() - begin;
+    BOOST_TEST(took.count() >= duration(3s).count());
+}
+
 BOOST_AUTO_TEST_CASE(a_draining_node_finishes_its_calls) {
     cluster all(sleeps, 2);
     all.time.advance(100ms);
