@@ -451,6 +451,17 @@ struct lease_leaked {
     std::string function;   ///< function that called checkout()
 };
 
+/// An operator has asked a node of this program to drain, to serve again or to replace its workers, as
+/// `skep nodes` does. Published when the node answers.
+struct node_admin {
+    static constexpr std::string_view name = "node.admin";
+    std::string node;     ///< name of the node
+    std::string action;   ///< "drain", "undrain" or "restart"; text of the operator if the node cannot do it
+    std::string asker;    ///< the operator's nats_options::inbox
+    bool is_done = false; ///< false: refused, or failed
+    std::string outcome;  ///< the answer, for people
+};
+
 BOOST_DESCRIBE_STRUCT(worker_transition, (), (worker, from, to, reason, time_in_state, code, metadata))
 BOOST_DESCRIBE_STRUCT(worker_spawned, (), (worker, pid, start_time))
 BOOST_DESCRIBE_STRUCT(worker_ready, (), (worker, pid, start_time))
@@ -503,6 +514,7 @@ BOOST_DESCRIBE_STRUCT(session_expired, (), (session))
 BOOST_DESCRIBE_STRUCT(session_removed, (), (session))
 BOOST_DESCRIBE_STRUCT(session_quota_warning, (), (count, quota))
 BOOST_DESCRIBE_STRUCT(lease_leaked, (), (worker, held_for, file, line, function))
+BOOST_DESCRIBE_STRUCT(node_admin, (), (node, action, asker, is_done, outcome))
 
 } // namespace events
 
@@ -520,7 +532,7 @@ using any_event = std::variant<
     events::request_finished, events::request_failed, events::request_retried, events::request_recalled,
     events::batch_formed, events::stream_chunk, events::tool_called, events::span, events::session_affinity,
     events::session_created, events::session_expired, events::session_removed, events::session_quota_warning,
-    events::lease_leaked>;
+    events::lease_leaked, events::node_admin>;
 
 } // namespace detail
 
@@ -528,7 +540,7 @@ using any_event = std::variant<
 struct event : detail::any_event {
     using variant::variant;
     event() = default;
-    // In the library, because 42 types take the compiler long.
+    // In the library, because 44 types take the compiler long.
     SKEP_API event(const event&);
     SKEP_API event(event&&) noexcept;
     SKEP_API event& operator=(const event&);

@@ -30,6 +30,10 @@ namespace skep {
 /// notices. Every program that may send messages to the node may call its workers, and sees results and
 /// errors with their output: restrict the users of the NATS server.
 ///
+/// Operators, who may send requests to the node, drain it, end their drain, and replace the workers of the
+/// offered pools by pool::rolling_restart(), as `skep nodes` does. The node logs each request as a warning,
+/// and publishes events::node_admin on the bus of its pool or manager. Each start() ends a drain.
+///
 /// Completion: every operation takes a completion token, and is co_awaited without one.
 /// Executor: the node runs on its own strand over the given executor. Thread safety: one thread at a time.
 /// Lifetime: stop() must have returned before the pools are destroyed. The execution context must outlive
@@ -67,13 +71,24 @@ public:
     }
 
     /// Takes no more links, and asks clients to send their next calls to other nodes. Returns when all calls
-    /// have ended and the clients have their answers, at the latest after drain_timeout. No call is lost.
+    /// have ended and the clients have their answers, after undrain(), and at the latest after drain_timeout.
+    /// No call is lost. The node drains until undrain() or stop(); an operator cannot end the drain.
     /// Errors: not_started.
     /// Not cancellable.
     boost::asio::awaitable<void> drain();
     template <class CompletionToken>
     auto drain(CompletionToken&& token) {
         return begin(std::forward<CompletionToken>(token), drain());
+    }
+
+    /// Ends a drain, by drain() or by an operator: the node serves clients again. No effect on a node that
+    /// does not drain. A client that still has calls at the node comes back when these calls have ended.
+    /// Errors: not_started.
+    /// Not cancellable.
+    boost::asio::awaitable<void> undrain();
+    template <class CompletionToken>
+    auto undrain(CompletionToken&& token) {
+        return begin(std::forward<CompletionToken>(token), undrain());
     }
 
     /// Ends all links, cancels their calls and waits for the calls' end; closes the connection. Idempotent.

@@ -17,7 +17,7 @@ struct node_status {
     std::string name;          ///< as in node_options::name, or the host's name
     std::string epoch;         ///< another with each start(); empty before and after
     bool is_connected = false; ///< to a server
-    bool is_draining = false;  ///< the node takes no more clients, and ends
+    bool is_draining = false;  ///< the node takes no more clients
     std::string problem;       ///< the cause of a missing connection, for people
     std::size_t links = 0;     ///< clients
     std::size_t calls = 0;     ///< of clients, that run or wait

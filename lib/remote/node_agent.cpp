@@ -55,6 +55,10 @@ asio::awaitable<void> begin_and_wait(core_ptr core) {
 asio::awaitable<node_status> look_at(core_ptr core) {
     co_return core->status();
 }
+asio::awaitable<void> end_drain(core_ptr core) {
+    core->undrain();
+    co_return;
+}
 
 /// Throws error(cancelled) if the wait was cancelled.
 asio::awaitable<void> announce(core_ptr core) {
@@ -72,10 +76,11 @@ asio::awaitable<void> announce(core_ptr core) {
 /// The node, from one start() to the next.
 class node_agent::core {
 public:
-    core(asio::any_io_executor executor, pools_by_name pools, node_options options)
+    core(asio::any_io_executor executor, pools_by_name pools, event_bus& events, node_options options)
         : executor_(std::move(executor)),
           options_(std::move(options)),
           pools_(std::move(pools)),
+          events_(events),
           connect_(connect_by_nats(options_.nats)) {}
 
     const asio::any_io_executor& executor() const noexcept { return executor_; }
@@ -86,16 +91,19 @@ public:
         if (self->running_) {
             throw error(errc::already_started, {});
         }
-        self->running_ = make_node(self->executor_, self->options_, self->pools_, self->connect_);
+        self->running_ =
+            make_node(self->executor_, self->options_, self->pools_, self->events_, self->connect_);
         co_await announce(self->running_);
     }
 
     static asio::awaitable<void> drain(std::shared_ptr<core> self) {
-        const auto node = self->running_;
-        if (!node) {
-            throw error(errc::not_started, {});
-        }
+        const auto node = self->node();
         co_await run_to_end(node->executor(), node->drain());
+    }
+
+    static asio::awaitable<void> undrain(std::shared_ptr<core> self) {
+        const auto node = self->node();
+        co_await run_to_end(node->executor(), end_drain(node));
     }
 
     static asio::awaitable<void> stop(std::shared_ptr<core> self) {
@@ -124,9 +132,18 @@ public:
     }
 
 private:
+    /// Throws error(not_started) before start() and after stop().
+    const core_ptr& node() const {
+        if (!running_) {
+            throw error(errc::not_started, {});
+        }
+        return running_;
+    }
+
     asio::any_io_executor executor_;
     node_options options_;
     pools_by_name pools_;
+    event_bus& events_;
     bus_factory connect_;
     core_ptr running_; ///< null before start() and after stop()
 };
@@ -134,13 +151,13 @@ private:
 node_agent::node_agent(asio::any_io_executor executor, pool& one, node_options options) {
     options = with_name(std::move(options));
     auto pools = pools_of(one, options);
-    core_ = std::make_shared<core>(std::move(executor), std::move(pools), std::move(options));
+    core_ = std::make_shared<core>(std::move(executor), std::move(pools), one.events(), std::move(options));
 }
 
 node_agent::node_agent(asio::any_io_executor executor, pool_manager& all, node_options options) {
     options = with_name(std::move(options));
     auto pools = pools_of(all, options);
-    core_ = std::make_shared<core>(std::move(executor), std::move(pools), std::move(options));
+    core_ = std::make_shared<core>(std::move(executor), std::move(pools), all.events(), std::move(options));
 }
 
 node_agent::~node_agent() {
@@ -161,6 +178,10 @@ asio::awaitable<void> node_agent::start() {
 
 asio::awaitable<void> node_agent::drain() {
     return core::drain(core_);
+}
+
+asio::awaitable<void> node_agent::undrain() {
+    return core::undrain(core_);
 }
 
 asio::awaitable<void> node_agent::stop() {

@@ -4,6 +4,7 @@
 #include "remote/node_core.hpp"
 
 #include "async/pause.hpp"
+#include "core/visible_text.hpp"
 #include "process/local_context.hpp"
 #include "remote/link_greeting.hpp"
 #include "remote/subjects.hpp"
@@ -26,17 +27,20 @@ node_core::node_core(pool_context context, node_setup setup, const bus_factory& 
       setup_(std::move(setup)),
       epoch_(context_.make_token()),
       who_subject_(who_subject(setup_.domain)),
+      admin_subject_(admin_subject(setup_.domain, setup_.name)),
       log_(setup_.records, context_),
       tasks_(context_.executor, [this](const std::exception_ptr& problem) { on_failure(problem); }),
       burials_(context_.executor, [](const std::exception_ptr&) {}),
       endings_(context_.executor, [](const std::exception_ptr&) {}),
       changed_(context_.executor),
       opens_(setup_.opens_per_second),
+      admin_limit_(setup_.admin_per_second, context_.now()),
       driver_(context_.executor, connect, setup_.hub, *this) {}
 
 void node_core::start() {
     auto& carrier = driver_.carrier();
     carrier.subscribe(who_subject_);
+    carrier.subscribe(admin_subject_);
     carrier.subscribe(link_subject(setup_.domain, setup_.name, "*"));
     tasks_.spawn(shared_from_this(), driver_.run());
     tasks_.spawn(shared_from_this(), tell_load());
@@ -66,29 +70,50 @@ node_beacon node_core::look() {
     beacon.node = setup_.name;
     beacon.epoch = epoch_;
     beacon.interval = setup_.beacon_interval;
-    beacon.is_draining = is_draining_;
+    beacon.is_draining = drain_.is_draining();
     for (auto& [name, offered] : setup_.pools) {
         beacon.pools.emplace(name, offered.look());
     }
     return beacon;
 }
 
-void node_core::begin_to_drain() {
-    is_draining_ = true;
-    for (auto& each : setup_.pools) {
-        each.second.set_draining();
+/// Each client ends its link when it has its answers. Returns true if the node did not drain before.
+bool node_core::begin_to_drain(drain_cause cause) {
+    const bool is_new = drain_.begin(cause);
+    if (is_new) {
+        tell_clients();
     }
-    announce(load_subject(setup_.domain));
+    return is_new;
 }
 
-/// Each client ends its link when it has its answers.
-asio::awaitable<void> node_core::drain() {
-    begin_to_drain();
+/// The clients open new links. Returns false if the cause of the drain is stronger.
+bool node_core::end_drain(drain_cause cause) {
+    const bool has_ended = drain_.end(cause);
+    if (has_ended) {
+        tell_clients();
+    }
+    return has_ended;
+}
+
+/// Tells all clients whether the node drains.
+void node_core::tell_clients() {
+    for (auto& each : setup_.pools) {
+        each.second.set_draining(drain_.is_draining());
+    }
+    announce(load_subject(setup_.domain));
     for (const auto& each : links_) {
         each.second->tell_load();
     }
+}
+
+void node_core::undrain() {
+    end_drain(drain_cause::program);
+}
+
+asio::awaitable<void> node_core::drain() {
+    begin_to_drain(drain_cause::program);
     const auto limit = context_.now() + setup_.drain_timeout;
-    while (!links_.empty() && !has_failed_ && context_.now() < limit) {
+    while (!links_.empty() && drain_.is_draining() && !has_failed_ && context_.now() < limit) {
         const auto next_look = context_.now() + between_looks_at_links;
         co_await pause_until(context_.executor, next_look);
     }
@@ -109,7 +134,7 @@ node_status node_core::status() {
     result.name = setup_.name;
     result.epoch = epoch_;
     result.is_connected = driver_.carrier().is_up();
-    result.is_draining = is_draining_;
+    result.is_draining = drain_.is_draining();
     result.problem = problem_;
     result.links = links_.size();
     for (const auto& each : links_) {
@@ -128,7 +153,7 @@ asio::awaitable<void> node_core::stop() {
         }
         co_return;
     }
-    begin_to_drain();
+    begin_to_drain(drain_cause::end);
     changed_.notify_all();
     while (!links_.empty()) {
         const auto last = links_.begin()->second;
@@ -157,7 +182,7 @@ void node_core::handle(const link_request& request) {
 }
 
 void node_core::check_room(const link_request& request) {
-    if (is_draining_) {
+    if (drain_.is_draining()) {
         throw protocol_violation("the node drains");
     }
     if (links_.size() >= setup_.most_links) {
@@ -248,6 +273,10 @@ bool node_core::on_message(const bus_message& message) {
     if (!message.reply.empty() && !is_inbox(message.reply)) {
         return true;
     }
+    if (message.subject == admin_subject_) {
+        handle_admin(message);
+        return true;
+    }
     if (message.subject != who_subject_) {
         return false;
     }
@@ -255,6 +284,79 @@ bool node_core::on_message(const bus_message& message) {
         announce(message.reply);
     }
     return true;
+}
+
+void node_core::handle_admin(const bus_message& message) {
+    const auto action = decode_node_request(message.body);
+    const bool is_answered = action && !message.reply.empty() && !is_ending_ && !has_failed_;
+    if (!is_answered || !admin_limit_.admit(context_.now())) {
+        return;
+    }
+    std::string asker(message.reply);
+    const auto known_action = node_action_of(*action);
+    if (!known_action) {
+        conclude(*action, asker, {false, "the node cannot " + visible(*action)});
+    } else if (*known_action == node_action::drain) {
+        conclude(*action, asker, drain_for_operator());
+    } else if (*known_action == node_action::undrain) {
+        conclude(*action, asker, undrain_for_operator());
+    } else {
+        tasks_.spawn(shared_from_this(), restart_for_operator(std::move(asker)));
+    }
+}
+
+action_outcome node_core::drain_for_operator() {
+    const bool is_new = begin_to_drain(drain_cause::administrator);
+    return {true, is_new ? "the node drains" : "the node drains already"};
+}
+
+action_outcome node_core::undrain_for_operator() {
+    if (!drain_.is_draining()) {
+        return {true, "the node does not drain"};
+    }
+    if (!end_drain(drain_cause::administrator)) {
+        return {false, "the node is drained by its program"};
+    }
+    return {true, "the node serves again"};
+}
+
+asio::awaitable<void> node_core::restart_for_operator(std::string asker) {
+    auto replacing = replace_workers();
+    const auto answer = co_await std::move(replacing);
+    conclude(to_string(node_action::restart), asker, answer);
+}
+
+/// In all pools, one after the other.
+asio::awaitable<action_outcome> node_core::replace_workers() {
+    action_outcome outcome{true, "the workers are being replaced already"};
+    if (std::exchange(is_restarting_, true)) {
+        co_return outcome;
+    }
+    outcome.text = "the workers are replaced";
+    for (auto& [name, offered] : setup_.pools) {
+        try {
+            auto restarting = offered.restart();
+            co_await std::move(restarting);
+        } catch (const std::exception& failure) {
+            outcome = {false, "pool " + name + ": " + failure.what()};
+        }
+    }
+    is_restarting_ = false;
+    co_return outcome;
+}
+
+/// Answers, and keeps a record. `asker`: the subject for the answer.
+void node_core::conclude(std::string_view action, const std::string& asker, const action_outcome& answer) {
+    if (driver_.carrier().is_up()) {
+        driver_.carrier().publish(asker, {}, {}, encode_action_outcome(answer));
+    }
+    const auto operator_name = asker.substr(0, asker.rfind('.'));
+    log_(log_level::warning,
+         [&] { return visible(operator_name) + " asked for: " + visible(action) + "; " + answer.text; });
+    context_.publish<events::node_admin>([&] {
+        return events::node_admin{setup_.name, std::string(action), operator_name, answer.is_done,
+                                  answer.text};
+    });
 }
 
 void node_core::on_connection(bool is_up) {
@@ -286,9 +388,10 @@ void node_core::on_failure(const std::exception_ptr& problem) noexcept {
 }
 
 std::shared_ptr<node_core> make_node(asio::any_io_executor executor, const node_options& options,
-                                     std::map<std::string, served_pool, std::less<>> pools,
+                                     std::map<std::string, served_pool, std::less<>> pools, event_bus& events,
                                      const bus_factory& connect) {
     auto context = make_local_context(std::move(executor));
+    context.events = std::shared_ptr<event_bus>(std::shared_ptr<void>(), &events);
     node_setup setup;
     setup.domain = options.domain;
     setup.name = options.name;

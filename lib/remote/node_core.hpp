@@ -5,13 +5,17 @@
 
 #include "async/condition_variable.hpp"
 #include "async/task_group.hpp"
+#include "policy/drain_state.hpp"
 #include "policy/open_limit.hpp"
+#include "policy/rate_limit.hpp"
 #include "remote/hub_driver.hpp"
 #include "remote/served_link.hpp"
 #include "remote/served_pool.hpp"
 #include "runtime/pool_context.hpp"
 #include "telemetry/log.hpp"
 #include "wire/node_beacon.hpp"
+#include "wire/node_request.hpp"
+#include <skep/event_bus.hpp>
 #include <skep/export.hpp>
 #include <skep/node_options.hpp>
 #include <skep/node_status.hpp>
@@ -39,6 +43,7 @@ struct node_setup {
     pool_config records;           ///< name, log_level, log_handler and log_format
     std::size_t most_links = 10'000;
     std::size_t opens_per_second = 100; ///< of each client; see open_limit
+    std::size_t admin_per_second = 10;  ///< requests of operators; further ones are ignored
     std::size_t memory = 512u << 20;    ///< bytes for the input and the unsent answers of all links
     limit_options limits;               ///< of the clients' calls
     hub_options hub;
@@ -55,8 +60,12 @@ public:
     SKEP_API void start();
 
     /// Takes no more links, and asks clients to send no more calls. Returns when they have all answers and
-    /// have ended their links, or after the drain timeout.
+    /// have ended their links, after the drain timeout, or after undrain().
     SKEP_API asio::awaitable<void> drain();
+
+    /// Ends a drain by drain() or by an operator: the node serves clients again. No effect once stop() has
+    /// begun.
+    SKEP_API void undrain();
 
     /// Ends all links, and cancels their calls. Idempotent.
     SKEP_API asio::awaitable<void> stop();
@@ -71,7 +80,9 @@ public:
     SKEP_API node_status status();
 
 private:
-    void begin_to_drain();
+    bool begin_to_drain(drain_cause cause);
+    bool end_drain(drain_cause cause);
+    void tell_clients();
     asio::awaitable<void> tell_load();
     asio::awaitable<void> bury(std::shared_ptr<served_link> ended_link);
 
@@ -89,6 +100,13 @@ private:
     void handle(const link_reach_changed&) noexcept {}
     void handle(const link_ended& event);
 
+    void handle_admin(const bus_message& message);
+    action_outcome drain_for_operator();
+    action_outcome undrain_for_operator();
+    asio::awaitable<void> restart_for_operator(std::string asker);
+    asio::awaitable<action_outcome> replace_workers();
+    void conclude(std::string_view action, const std::string& asker, const action_outcome& answer);
+
     void answer(const link_request& request);
     void check_room(const link_request& request);
     bool is_inbox(std::string_view subject) const noexcept;
@@ -101,24 +119,28 @@ private:
     node_setup setup_;
     std::string epoch_;
     std::string who_subject_;
+    std::string admin_subject_;
     pool_log log_;
     task_group tasks_;
     task_group burials_;
     task_group endings_;
     condition_variable changed_; ///< by a connection, or the end
     open_limit opens_;
+    rate_limit admin_limit_;
     hub_driver driver_;
     std::map<std::string, std::shared_ptr<served_link>> links_; ///< by subject
-    bool is_draining_ = false;
+    drain_state drain_;
+    bool is_restarting_ = false; ///< at the request of an operator
     bool has_failed_ = false;
     bool is_ending_ = false; ///< stop() has begun
     bool has_ended_ = false;
     std::string problem_; ///< why there is no connection; empty with one
 };
 
-/// Makes the node of a node_agent. `options`: valid, with a name. `pools`: live until stop() has ended.
+/// Makes the node of a node_agent. `options`: valid, with a name. `pools`, `events`: live until stop() has
+/// ended.
 SKEP_API std::shared_ptr<node_core> make_node(asio::any_io_executor executor, const node_options& options,
                                               std::map<std::string, served_pool, std::less<>> pools,
-                                              const bus_factory& connect);
+                                              event_bus& events, const bus_factory& connect);
 
 } // namespace skep

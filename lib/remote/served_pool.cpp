@@ -22,12 +22,16 @@ std::uint16_t limited(std::size_t number) noexcept {
 } // namespace
 
 served_pool::served_pool(call_interface& calls, std::function<load_view()> load_of_calls,
-                         double queue_per_place)
-    : calls_(calls), load_(std::move(load_of_calls)), queue_per_place_(queue_per_place) {}
+                         double queue_per_place, restart_function restart)
+    : calls_(calls),
+      load_(std::move(load_of_calls)),
+      queue_per_place_(queue_per_place),
+      restart_(std::move(restart)) {}
 
 served_pool::served_pool(pool& offered_pool, double queue_per_place)
     : served_pool(
-          offered_pool, [&offered_pool] { return offered_pool.load(); }, queue_per_place) {}
+          offered_pool, [&offered_pool] { return offered_pool.load(); }, queue_per_place,
+          [&offered_pool] { return offered_pool.rolling_restart(); }) {}
 
 std::size_t served_pool::most_calls() const {
     return most_calls(load_());
@@ -43,6 +47,13 @@ load_view served_pool::look() {
     const auto calls = std::max(running_, now.in_flight + now.queued);
     told_ = {limited(calls), limited(now.places), told_.is_draining, running_ >= most_calls(now)};
     return now;
+}
+
+boost::asio::awaitable<void> served_pool::restart() {
+    if (restart_) {
+        auto replacing = restart_();
+        co_await std::move(replacing);
+    }
 }
 
 void served_pool::begin_call() {

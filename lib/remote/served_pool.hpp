@@ -9,6 +9,8 @@
 #include <skep/load_view.hpp>
 #include <skep/pool.hpp>
 
+#include <boost/asio/awaitable.hpp>
+
 #include <cstddef>
 #include <functional>
 
@@ -17,9 +19,13 @@ namespace skep {
 /// A pool that a node offers to clients. Used on the node's strand.
 class served_pool {
 public:
+    using restart_function = std::function<boost::asio::awaitable<void>()>;
+
     /// `calls` must outlive the node. `load_of_calls`: callable on the node's strand.
-    /// `queue_per_place`: number of calls that may wait for each place of the pool.
-    served_pool(call_interface& calls, std::function<load_view()> load_of_calls, double queue_per_place = 2);
+    /// `queue_per_place`: number of calls that may wait for each place of the pool. `restart`: replaces the
+    /// workers of the pool; empty: there is nothing to replace.
+    served_pool(call_interface& calls, std::function<load_view()> load_of_calls, double queue_per_place = 2,
+                restart_function restart = {});
     SKEP_API explicit served_pool(pool& offered_pool, double queue_per_place = 2);
 
     call_interface& calls() const noexcept { return calls_; }
@@ -29,7 +35,10 @@ public:
 
     /// Returns the load in the messages of the links.
     const link_load& told() const noexcept { return told_; }
-    void set_draining() noexcept { told_.is_draining = true; }
+    void set_draining(bool is_draining) noexcept { told_.is_draining = is_draining; }
+
+    /// Replaces the workers: see pool::rolling_restart.
+    boost::asio::awaitable<void> restart();
 
     /// Returns the most calls of all clients at a time, and of each: 1..65,536.
     std::size_t most_calls() const;
@@ -45,6 +54,7 @@ private:
     call_interface& calls_;
     std::function<load_view()> load_;
     double queue_per_place_;
+    restart_function restart_;
     std::size_t running_ = 0; ///< calls of all clients that run or wait
     link_load told_;
 };

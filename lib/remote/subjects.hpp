@@ -20,6 +20,11 @@ inline std::string who_subject(std::string_view domain) {
     return "skep." + std::string(domain) + ".who";
 }
 
+/// Operators send their requests to a node here.
+inline std::string admin_subject(std::string_view domain, std::string_view node) {
+    return "skep." + std::string(domain) + ".admin." + std::string(node);
+}
+
 /// A node's end of a link.
 inline std::string link_subject(std::string_view domain, std::string_view node, std::string_view link) {
     return "skep." + std::string(domain) + ".node." + std::string(node) + "." + std::string(link);

@@ -3,9 +3,15 @@
 
 // The users of samples/node/nats.conf: each does its own task, and no other.
 
+#include "process/local_context.hpp"
+#include "remote/nats_connector.hpp"
+#include "remote/node_asker.hpp"
 #include "support/nats_node.hpp"
 #include "support/nats_server.hpp"
 #include <skep/remote_pool.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <cstdlib>
 #include <fstream>
@@ -46,6 +52,21 @@ remote_pool make_client_of(asio::io_context& context, nats_options nats) {
     options.queue.timeout = 1s;
     options.log_level = log_level::off;
     return remote_pool(context, std::move(options));
+}
+
+asio::awaitable<request_outcome> ask_first_node(asio::io_context& context, nats_options nats,
+                                                std::string inbox, node_action action) {
+    nats.inbox = std::move(inbox);
+    request_plan plan;
+    plan.node = "first";
+    plan.action = action;
+    plan.inbox = nats.inbox;
+    plan.connect_limit = plan.answer_limit = 1min;
+    const strand executor = make_local_context(context.get_executor()).executor;
+    auto running = ask_node(executor, std::move(plan), connect_by_nats(nats));
+    auto asking = asio::co_spawn(executor, std::move(running), asio::use_awaitable);
+    auto outcome = co_await std::move(asking);
+    co_return outcome;
 }
 
 /// The server refuses these subjects, and no other one of the program's.
@@ -97,6 +118,49 @@ BOOST_AUTO_TEST_CASE(a_service_calls_a_node_and_an_operator_sees_it) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(an_operator_drains_a_node_and_has_it_serve_again) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        const guarded_server server;
+        nats_node node(context, server.options_of("node"), "first", [](int) {});
+        co_await node.start();
+        for (const auto action : {node_action::drain, node_action::undrain, node_action::restart}) {
+            auto asking = ask_first_node(context, server.options_of("operator"), "_INBOX.operator", action);
+            const auto outcome = co_await std::move(asking);
+            BOOST_TEST(outcome.problem == "");
+            BOOST_TEST_REQUIRE(outcome.answer.has_value());
+            BOOST_TEST(outcome.answer->is_done, outcome.answer->text);
+            const auto status = co_await node.agent().status();
+            BOOST_TEST(status.is_draining == (action == node_action::drain));
+        }
+        co_await node.agent().drain();
+        auto asking =
+            ask_first_node(context, server.options_of("operator"), "_INBOX.operator", node_action::undrain);
+        const auto refusal = co_await std::move(asking);
+        BOOST_TEST_REQUIRE(refusal.answer.has_value());
+        BOOST_TEST(!refusal.answer->is_done);
+        co_await node.agent().undrain();
+        const auto status = co_await node.agent().status();
+        BOOST_TEST(!status.is_draining);
+        co_await node.stop();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_service_drains_no_node) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        const guarded_server server;
+        nats_node node(context, server.options_of("node"), "first", [](int) {});
+        co_await node.start();
+        auto asking = ask_first_node(context, server.options_of("shop"), "_INBOX.shop", node_action::drain);
+        const auto outcome = co_await std::move(asking);
+        BOOST_TEST(!outcome.answer.has_value());
+        BOOST_TEST(
+            contains(outcome.problem, "Permissions Violation for Publish to \"skep.default.admin.first\""));
+        const auto status = co_await node.agent().status();
+        BOOST_TEST(!status.is_draining);
+        co_await node.stop();
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_service_is_no_node_and_reads_no_answers_of_others) {
     run([](asio::io_context& context) -> asio::awaitable<void> {
         const guarded_server server;
@@ -112,7 +176,8 @@ BOOST_AUTO_TEST_CASE(a_node_does_not_call) {
     run([](asio::io_context& context) -> asio::awaitable<void> {
         const guarded_server server;
         const auto options = server.options_of("node");
-        const subjects published{"skep.default.who", "skep.default.node.first.link"};
+        const subjects published{"skep.default.who", "skep.default.admin.first",
+                                 "skep.default.node.first.link"};
         const subjects subscribed{"skep.default.load", "_INBOX.shop.*", "_INBOX.>"};
         co_await expect_refusals(context, options, published, subscribed);
         auto client = make_client_of(context, options);
@@ -126,11 +191,12 @@ BOOST_AUTO_TEST_CASE(a_node_does_not_call) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(an_operator_only_looks) {
+BOOST_AUTO_TEST_CASE(an_operator_makes_no_calls_and_is_no_node) {
     run([](asio::io_context& context) -> asio::awaitable<void> {
         const guarded_server server;
         const subjects published{"skep.default.load", "skep.default.node.first.link", "_INBOX.shop.link"};
-        const subjects subscribed{"skep.default.who", "skep.default.node.*.*", "_INBOX.shop.*"};
+        const subjects subscribed{"skep.default.who", "skep.default.admin.*", "skep.default.node.*.*",
+                                  "_INBOX.shop.*"};
         co_await expect_refusals(context, server.options_of("operator"), published, subscribed);
     });
 }

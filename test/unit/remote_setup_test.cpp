@@ -98,7 +98,8 @@ struct own_pair {
         time.run(workers.pool().start());
         std::map<std::string, served_pool, std::less<>> pools;
         pools.emplace("shop", served_pool(workers.pool(), options.node.queue_per_place));
-        node = make_node(context.get_executor(), options.node, std::move(pools), watch(node_program));
+        node = make_node(context.get_executor(), options.node, std::move(pools), workers.pool().events(),
+                         watch(node_program));
         asio::post(node->executor(), [node = node] { node->start(); });
         client.emplace(make_node_pool(context.get_executor(), options.client, watch(client_program)));
         time.run(client->start());
