@@ -13,6 +13,7 @@
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
+#include <skep/remote_options.hpp>
 #include <skep/reply_stream.hpp>
 #include <skep/session_store.hpp>
 #include <skep/shutdown_report.hpp>
@@ -41,11 +42,22 @@ class session_cleaner;
 class worker_budget;
 class worker_share;
 
+/// A place on other machines for the calls of a pool.
+struct remote_place {
+    remote_options options;                ///< `name`: of the pool in the manager; empty: `pool`
+    overflow mode = overflow::local_first; ///< with a pool of that name on this machine: the first place
+};
+
 /// Several pools and their shared resources.
 struct SKEP_API manager_config {
     std::vector<pool_config> pools; ///< configurations with distinct names
 
-    /// Pool for requests without a pool name. Empty: the pool "default", or else the first pool.
+    /// Places on other machines, beside a pool of that name or instead of one; distinct names. The program
+    /// passes the configuration to add_remote_pools() of skep::remote before it starts the manager.
+    std::vector<remote_place> remote;
+
+    /// Pool for requests without a pool name. Empty: the pool "default", or else the first one of `pools`, or
+    /// else of `remote`.
     std::string default_pool;
     session_options sessions; ///< options of the shared session store
 
@@ -69,8 +81,12 @@ struct SKEP_API manager_config {
     skep::log_handler log_handler;
 
     /// Reads {"defaults": {...}, "pools": [{...}], "default_pool": "...", "sessions": {...}, "max_workers":
-    /// n, "restart_failed_pools": true, "node": {...}}. `node` is a document for node_options::from_json.
-    /// `defaults` and each pool are documents for pool_config::from_json.
+    /// n, "restart_failed_pools": true, "nats": {...}, "node": {...}}. `node` is a document for
+    /// node_options::from_json. `defaults` and each pool are documents for pool_config::from_json.
+    /// A pool may have a member `remote`, for a place on other machines: a document for
+    /// remote_options::from_json without `name`, with `overflow`, "local_first" or "elsewhere_first". Absent
+    /// fields have the values of the pool; `pool` is its name. With "workers": 0, there is no pool here.
+    /// The fields of `nats` apply to each `nats` of `node` and `remote` unless it sets them.
     /// The fields of `defaults`, such as the mode of affinity, apply to each pool unless the pool sets them.
     /// Throws error(errc::invalid_config) with all problems, each with its path.
     static manager_config from_json(const boost::json::value& document);
@@ -107,7 +123,7 @@ struct SKEP_API manager_report {
 /// Lifetime: as for a pool. The session store has shared ownership, and may outlive the manager.
 class SKEP_API pool_manager : public call_interface {
 public:
-    /// Constructs the pools; starts nothing.
+    /// Constructs the pools, but no places of manager_config::remote; starts nothing.
     /// Throws error(errc::invalid_config) as add() does, if default_pool is not the name of a pool, or if
     /// max_workers is less than the sum of the pools' least numbers.
     explicit pool_manager(boost::asio::any_io_executor executor, manager_config config = {},
@@ -158,7 +174,8 @@ public:
     /// Errors: start_failed if a pool could not start, or was started before; the text names the failed pools
     /// with their errors. The other pools continue. The manager starts failed pools again: see
     /// manager_config::restart_failed_pools. Until such a pool has started, its calls fail with start_failed
-    /// and the cause. See ready().
+    /// and the cause. See ready(). Also start_failed, and no pool starts, if a place of
+    /// manager_config::remote has not been added.
     /// Cancellation: as pool::start.
     boost::asio::awaitable<void> start();
     template <class CompletionToken>
@@ -225,6 +242,7 @@ private:
 
     pool& add(pool_config config, worker_share share);
     void add_elsewhere(std::string name, other_place elsewhere);
+    void expect_all_places() const;
     template <class Operation, class Prepare>
     Operation route(request call, Prepare prepare);
 
@@ -235,7 +253,8 @@ private:
     std::shared_ptr<session_cleaner> cleaner_;
     std::shared_ptr<std::map<std::string, pool, std::less<>>> pools_;
     std::map<std::string, other_place, std::less<>> elsewhere_;
-    std::string default_pool_; ///< empty if the configuration names no pool
+    std::vector<std::string> remote_names_; ///< of the configured places elsewhere
+    std::string default_pool_;              ///< empty if the configuration names no pool
     std::string first_pool_;
     std::shared_ptr<worker_budget> budget_; ///< null: any number of workers
     bool restarts_failed_pools_;

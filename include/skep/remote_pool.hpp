@@ -11,6 +11,7 @@
 #include <skep/initiate_coroutine.hpp>
 #include <skep/load_view.hpp>
 #include <skep/pool.hpp>
+#include <skep/pool_manager.hpp>
 #include <skep/pool_metrics.hpp>
 #include <skep/pool_status.hpp>
 #include <skep/remote_options.hpp>
@@ -23,8 +24,10 @@
 
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace skep {
 
@@ -146,5 +149,16 @@ private:
     remote_options options_;
     pool nodes_;
 };
+
+/// Constructs a remote_pool on the manager's executor for each place of manager_config::remote, adds it to
+/// the manager, and returns the pools in that order. Connects to nothing yet. Pools without a log_handler get
+/// the one of `config`.
+/// The caller starts each pool: after remote_pool::start() has failed with no_node, the pool goes on looking
+/// for nodes. The caller also shuts each pool down, after the manager.
+/// `config`: as the manager was constructed with.
+/// Throws error(errc::invalid_config) as the constructor of remote_pool and pool_manager::add do;
+/// std::system_error if a pool's own thread cannot be started.
+SKEP_API std::vector<std::shared_ptr<remote_pool>> add_remote_pools(pool_manager& manager,
+                                                                    const manager_config& config);
 
 } // namespace skep

@@ -71,4 +71,22 @@ void visit_call_fields(Config& config, Visitor& visit) {
     visit_log(config, visit);
 }
 
+/// Copies the same fields between the options of pools of processes and of nodes, but no handlers.
+template <class Source, class Target>
+void copy_call_fields(const Source& source, Target& target) {
+    target.queue = source.queue;
+    target.request_timeout = source.request_timeout;
+    target.stream = source.stream;
+    target.commands = source.commands;
+    target.retry = source.retry;
+    target.affinity = source.affinity;
+    target.limits = source.limits;
+    target.metrics = source.metrics;
+    target.tracing = source.tracing;
+    target.thread = source.thread;
+    target.wait = source.wait;
+    target.log_level = source.log_level;
+    target.log_format = source.log_format;
+}
+
 } // namespace skep

@@ -24,6 +24,8 @@ public:
     void expect(bool is_kept, std::initializer_list<std::string> places, const std::string& value,
                 const std::string& rule);
 
+    bool empty() const noexcept { return lines_.empty(); }
+
     /// Makes a place doubtful. The key in milliseconds, "queue.timeout_ms", names the same place as
     /// "queue.timeout".
     void doubt(std::string_view place);

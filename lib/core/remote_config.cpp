@@ -92,10 +92,16 @@ void check_common(const Options& options, config_problems& problems) {
 
 } // namespace
 
+void check(const nats_options& options, config_problems& problems) {
+    field_check fields(problems);
+    visit_nats_fields(options, fields);
+    check_nats_rules(options, fields);
+}
+
 void check(const remote_options& options, config_problems& problems) {
     check_common(options, problems);
     expect_name(problems, "pool", options.pool);
-    expect_name(problems, "name", options.name.empty() ? options.pool : options.name);
+    expect_name(problems, "name", name_of(options));
     check_commands(options.commands, problems);
 }
 

@@ -37,17 +37,23 @@ void visit_link_fields(Options& link, Visitor& visit) {
     visit.number("all_windows", link.all_windows, 64 << 10, 4LL << 30);
 }
 
-/// Visits every field of remote_options: see visit_fields().
+/// Visits every field of remote_options but the name.
 template <class Options, class Visitor>
-void visit_remote_fields(Options& options, Visitor& visit) {
+void visit_nameless_remote_fields(Options& options, Visitor& visit) {
     using namespace std::chrono_literals;
     visit.group("nats", [&] { visit_nats_fields(options.nats, visit); });
     visit.text("domain", options.domain);
     visit.text("pool", options.pool);
-    visit.text("name", options.name);
     visit_call_fields(options, visit);
     visit.time("drain_timeout", options.drain_timeout, 0s, 24h);
     visit.group("link", [&] { visit_link_fields(options.link, visit); });
+}
+
+/// Visits every field of remote_options: see visit_fields().
+template <class Options, class Visitor>
+void visit_remote_fields(Options& options, Visitor& visit) {
+    visit.text("name", options.name);
+    visit_nameless_remote_fields(options, visit);
 }
 
 /// Visits every field of node_options: see visit_fields().

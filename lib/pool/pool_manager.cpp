@@ -6,7 +6,9 @@
 #include "async/task_group.hpp"
 #include "core/clock.hpp"
 #include "core/config_path.hpp"
+#include "core/remote_config.hpp"
 #include "core/text.hpp"
+#include "core/with_detail.hpp"
 #include "pool/config_check.hpp"
 #include "pool/pool_core.hpp"
 #include "pool/pool_maker.hpp"
@@ -101,6 +103,14 @@ std::shared_ptr<session_store> make_store(session_options options, std::shared_p
     return std::make_shared<session_store>(std::move(options), std::move(backend));
 }
 
+std::vector<std::string> names_of(const std::vector<remote_place>& places) {
+    std::vector<std::string> names;
+    for (const auto& each : places) {
+        names.push_back(name_of(each.options));
+    }
+    return names;
+}
+
 /// Two places get the call with the same deadline.
 void limit_by_deadline(request& call) {
     if (const auto timeout = call.timeout(); timeout && *timeout > duration::zero()) {
@@ -167,6 +177,7 @@ pool_manager::pool_manager(asio::any_io_executor executor, manager_config config
       sessions_(make_store(std::move(config.sessions), std::move(backend), events_)),
       cleaner_(std::make_shared<session_cleaner>(executor_, sessions_)),
       pools_(std::make_shared<pools_by_name>()),
+      remote_names_(names_of(config.remote)),
       default_pool_(std::move(config.default_pool)),
       budget_(budget_of(config)),
       restarts_failed_pools_(config.restart_failed_pools),
@@ -178,7 +189,8 @@ pool_manager::pool_manager(asio::any_io_executor executor, manager_config config
     for (std::size_t i = 0; i < config.pools.size(); ++i) {
         add(std::move(config.pools[i]), std::move(shares[i]));
     }
-    if (!default_pool_.empty() && !pools_->contains(default_pool_)) {
+    const bool is_elsewhere = std::count(remote_names_.begin(), remote_names_.end(), default_pool_) > 0;
+    if (!default_pool_.empty() && !pools_->contains(default_pool_) && !is_elsewhere) {
         reject("default_pool", in_quotes(default_pool_), "is the name of no pool");
     }
     cleaner_->begin();
@@ -270,7 +282,20 @@ session_store& pool_manager::sessions() noexcept {
     return *sessions_;
 }
 
+void pool_manager::expect_all_places() const {
+    std::string missing;
+    for (const auto& each : remote_names_) {
+        missing += elsewhere_.contains(each) ? "" : " " + each;
+    }
+    if (!missing.empty()) {
+        throw error(errc::start_failed,
+                    with_detail("the configuration has \"remote\" for the pools" + missing +
+                                ": the program has to call add_remote_pools() of skep::remote before"));
+    }
+}
+
 asio::awaitable<void> pool_manager::start() {
+    expect_all_places();
     std::map<std::string, outcome<bool>> outcomes;
     std::vector<asio::awaitable<void>> parts;
     for (auto& [name, each] : *pools_) {

@@ -3,6 +3,8 @@
 
 #include "remote/node_pool.hpp"
 
+#include "core/call_fields.hpp"
+#include "core/remote_config.hpp"
 #include "core/with_detail.hpp"
 #include "pool/pool_core.hpp"
 #include "process/local_context.hpp"
@@ -123,30 +125,14 @@ private:
     bool has_problem_ = false; ///< as told, since the connection was up
 };
 
-const std::string& name_of(const remote_options& options) noexcept {
-    return options.name.empty() ? options.pool : options.name;
-}
-
 pool_config config_of(const remote_options& options) {
     pool_config config;
+    copy_call_fields(options, config);
     config.name = name_of(options);
-    config.queue = options.queue;
-    config.request_timeout = options.request_timeout;
-    config.stream = options.stream;
-    config.commands = options.commands;
-    config.retry = options.retry;
-    config.affinity = options.affinity;
     config.sessions = options.sessions;
     config.stop.drain_timeout = options.drain_timeout;
-    config.limits = options.limits;
     config.events = options.events;
-    config.log_level = options.log_level;
     config.log_handler = options.log_handler;
-    config.log_format = options.log_format;
-    config.thread = options.thread;
-    config.wait = options.wait;
-    config.metrics = options.metrics;
-    config.tracing = options.tracing;
     return config;
 }
 

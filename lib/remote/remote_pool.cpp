@@ -71,4 +71,17 @@ void remote_pool::register_tool(std::string name, tool_handler handler) {
     nodes_.register_tool(std::move(name), std::move(handler));
 }
 
+std::vector<std::shared_ptr<remote_pool>> add_remote_pools(pool_manager& manager,
+                                                           const manager_config& config) {
+    std::vector<std::shared_ptr<remote_pool>> added;
+    for (const auto& each : config.remote) {
+        auto options = each.options;
+        options.log_handler = options.log_handler ? options.log_handler : config.log_handler;
+        const auto calls = std::make_shared<remote_pool>(manager.get_executor(), std::move(options));
+        manager.add(calls->name(), calls, each.mode);
+        added.push_back(calls);
+    }
+    return added;
+}
+
 } // namespace skep
