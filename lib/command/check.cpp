@@ -7,17 +7,26 @@
 #include "command/check_connection.hpp"
 #endif
 #include "command/config_files.hpp"
+#include "command/usage_error.hpp"
+#include "command/words.hpp"
+#include "core/text.hpp"
 #include <skep/skep.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/json/serialize.hpp>
 
-#include <ostream>
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 namespace skep {
 
 namespace asio = boost::asio;
+namespace json = boost::json;
 
 namespace {
 
@@ -59,8 +68,8 @@ std::string_view remark_on(std::string_view loop) {
     return loop == "python" ? "; it serves its calls in pure Python" : "";
 }
 
-bool check_pool(pool_config config, std::ostream& out) {
-    const auto name = config.name;
+check_result check_pool(pool_config config) {
+    check_result result{"pool " + config.name, false, {}};
     finding found;
     asio::io_context context(1);
     try {
@@ -73,40 +82,89 @@ bool check_pool(pool_config config, std::ostream& out) {
             std::rethrow_exception(found.problem);
         }
     } catch (const std::exception& failure) {
-        out << "pool " << name << ": " << failure.what() << '\n';
-        return false;
+        result.text = failure.what();
+        return result;
     }
-    out << "pool " << name << ": ok, a worker came up and is well" << remark_on(found.loop) << '\n';
-    return true;
+    result.is_good = true;
+    result.text = "ok, a worker came up and is well" + std::string(remark_on(found.loop));
+    return result;
 }
 
-bool check_node(const node_options& node, std::ostream& out) {
-#if SKEP_HAS_REMOTE
-    return check_connection(node, out);
-#else
-    out << "node " << node.name << ": not checked, skep was built without its part for NATS\n";
-    return true;
+#if !SKEP_HAS_REMOTE
+check_result check_connection(const node_options&) {
+    return {"nats", true, "not checked, skep was built without its part for NATS"};
+}
+
+check_result check_place(const remote_place& place) {
+    return {"pool " + place.options.name + ", remote", false,
+            "needs skep::remote, and skep was built without its part for NATS"};
+}
 #endif
+
+std::vector<check_result> check_parts(manager_config config) {
+    std::vector<check_result> results;
+    for (auto& each : config.pools) {
+        results.push_back(check_pool(std::move(each)));
+    }
+    for (const auto& each : config.remote) {
+        results.push_back(check_place(each));
+    }
+    if (config.node) {
+        results.push_back(check_connection(*config.node));
+    }
+    return results;
+}
+
+std::vector<check_result> check_file(const std::string& path) {
+    try {
+        return check_parts(read_configuration(path));
+    } catch (const std::exception& problem) {
+        return {{{}, false, problem.what()}};
+    }
+}
+
+void print_texts(const std::vector<check_result>& results) {
+    for (const auto& each : results) {
+        std::cout << each.what << (each.what.empty() ? "" : ": ") << each.text << '\n';
+    }
+}
+
+/// Prints {"ok", "checks": [{"what", "ok", "text"}]}.
+void print_document(const std::vector<check_result>& results, bool is_good) {
+    json::array checks;
+    for (const auto& each : results) {
+        checks.push_back({{"what", each.what}, {"ok", each.is_good}, {"text", to_utf8(each.text)}});
+    }
+    std::cout << json::serialize(json::object{{"ok", is_good}, {"checks", std::move(checks)}}) << '\n';
+}
+
+void go_to_folder(const std::string& path) {
+    std::error_code ec;
+    std::filesystem::current_path(path, ec);
+    if (ec) {
+        throw usage_error("cannot go to " + path + ": " + ec.message());
+    }
 }
 
 } // namespace
 
-bool check_configuration(const std::string& path, std::ostream& out) {
-    manager_config config;
-    try {
-        config = read_configuration(path);
-    } catch (const std::exception& problem) {
-        out << problem.what() << '\n';
-        return false;
+int check(const std::vector<std::string>& words) {
+    const auto parsed = parse_words(words, {{"-C", true}, {"--json"}});
+    if (parsed.operands.size() != 1) {
+        throw usage_error("one CONFIG is needed");
     }
-    bool all_well = true;
-    for (auto& each : config.pools) {
-        all_well = check_pool(std::move(each), out) && all_well;
+    if (parsed.has("-C")) {
+        go_to_folder(parsed.options.at("-C"));
     }
-    if (config.node) {
-        all_well = check_node(*config.node, out) && all_well;
+    const auto results = check_file(parsed.operands.front());
+    const bool is_good =
+        std::all_of(results.begin(), results.end(), [](const auto& each) { return each.is_good; });
+    if (parsed.has("--json")) {
+        print_document(results, is_good);
+    } else {
+        print_texts(results);
     }
-    return all_well;
+    return is_good ? 0 : 1;
 }
 
 } // namespace skep

@@ -3,14 +3,21 @@
 
 #pragma once
 
-#include <iosfwd>
 #include <string>
+#include <vector>
 
 namespace skep {
 
-/// Checks a configuration of one pool or several pools: starts one worker of each pool, probes it and ends
-/// it. With a "node", also connects to a NATS server. Writes each result to `out`, with problems and
-/// remedies. Returns true if all is well.
-bool check_configuration(const std::string& path, std::ostream& out);
+/// The result of one check.
+struct check_result {
+    std::string what; ///< "pool NAME", "nats"; empty: the configuration
+    bool is_good = false;
+    std::string text; ///< with problems and remedies
+};
+
+/// `skep check`: checks a configuration of one pool or several pools: starts one worker of each pool, probes
+/// it and ends it. With a "node" or "remote", also connects to a NATS server. Prints the results. Returns the
+/// exit status.
+int check(const std::vector<std::string>& words);
 
 } // namespace skep

@@ -3,13 +3,17 @@
 
 #pragma once
 
+#include "command/check.hpp"
 #include <skep/node_options.hpp>
-
-#include <iosfwd>
+#include <skep/pool_manager.hpp>
 
 namespace skep {
 
-/// Tries to connect to a NATS server of the node. Writes the result to `out`. Returns true with a connection.
-bool check_connection(const node_options& node, std::ostream& out);
+/// Tries to connect to a NATS server of the node. Good with a connection.
+check_result check_connection(const node_options& node);
+
+/// Connects to a NATS server of the place, and says which nodes have the pool. Good with a connection and
+/// the right to see nodes, also without a node: nodes may come later.
+check_result check_place(const remote_place& place);
 
 } // namespace skep

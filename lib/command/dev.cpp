@@ -60,6 +60,11 @@ manager_config for_development(manager_config config) {
         each.stop.drain_timeout = 0s; // Ctrl-C does not wait for a call
     }
     config.restart_failed_pools = false; // a change of a file does it
+    for (const auto& each : config.remote) {
+        say("pool " + each.options.name + ": the place on other machines is left out");
+        config.default_pool = config.default_pool == each.options.name ? "" : config.default_pool;
+    }
+    config.remote.clear();
     return config;
 }
 

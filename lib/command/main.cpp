@@ -17,11 +17,9 @@
 
 #include <algorithm>
 #include <exception>
-#include <filesystem>
 #include <iostream>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 namespace skep {
@@ -40,26 +38,11 @@ struct verb {
     int (*run)(const std::vector<std::string>& words);
 };
 
-int check(const std::vector<std::string>& words) {
-    const auto parsed = parse_words(words, {{"-C", true}});
-    if (parsed.operands.size() != 1) {
-        throw usage_error("one CONFIG is needed");
-    }
-    const auto folder = parsed.options.find("-C");
-    std::error_code ec;
-    if (folder != parsed.options.end()) {
-        std::filesystem::current_path(folder->second, ec);
-    }
-    if (ec) {
-        throw usage_error("cannot go to " + folder->second + ": " + ec.message());
-    }
-    return check_configuration(parsed.operands.front(), std::cout) ? 0 : failed;
-}
-
 constexpr verb verbs[] = {
-    {"check", "[-C DIR] CONFIG",
+    {"check", "[-C DIR] [--json] CONFIG",
      "checks a JSON configuration of one pool or several, and that a worker of each comes up and is well,\n"
-     "    and, with a \"node\", that a NATS server can be reached; -C DIR: runs in that folder",
+     "    and, with a \"node\" or \"remote\", that a NATS server can be reached, and which nodes there are;\n"
+     "    -C DIR: runs in that folder",
      check},
     {"dev", "CONFIG",
      "runs the pools of a configuration for their developer: one worker each, without timeouts; replaces "
@@ -72,10 +55,13 @@ constexpr verb verbs[] = {
      "finish,\n"
      "    a second one does not; SIGHUP replaces all workers",
      serve},
-    {"nodes", "[--json] [--wait TIME] CONFIG",
+    {"nodes", "[--json] [--wait TIME] CONFIG, or [--timeout TIME] CONFIG drain|undrain|restart NODE",
      "lists the nodes that the configuration of a \"node\" or of a client reaches, with their pools;\n"
-     "    --wait: for their answers, 300ms by default",
-     list_nodes},
+     "    --wait: for their answers, 300ms by default\n"
+     "    drain: sends new calls to other nodes, while running calls finish; undrain: ends that; restart: "
+     "replaces\n"
+     "    the workers of the node; --timeout: for the answer, 10s by default, 10min for restart",
+     use_nodes},
 #endif
     {"describe", "[--python PROGRAM] [--json | --cpp] [--namespace NAME] SCRIPT",
      "prints the commands of a worker in Python with their types, as text, JSON or a C++ header", describe},

@@ -3,50 +3,30 @@
 
 #include "command/node_lookup.hpp"
 
-#include "remote/nats_connector.hpp"
+#include "command/admin_client.hpp"
+#include "command/bus_run.hpp"
+#include "core/visible_text.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/strand.hpp>
-
-#include <chrono>
-#include <exception>
 #include <utility>
 
 namespace skep {
 
-namespace {
-
-/// So that the cause of a failed attempt is known in time.
-constexpr duration beyond_attempt = std::chrono::milliseconds(500);
-
-survey_plan plan_for(const node_place& place, duration listening) {
-    const auto attempts = static_cast<duration::rep>(place.nats.servers.size());
+node_survey look_for_nodes(const node_place& place, duration listening) {
     survey_plan plan;
     plan.domain = place.domain;
     plan.inbox = place.nats.inbox;
-    plan.connect_limit = attempts * (place.nats.connect_timeout + beyond_attempt);
+    plan.connect_limit = connect_limit_of(place.nats);
     plan.listening = listening;
-    return plan;
+    return run_on_bus<node_survey>(place.nats, [&](const strand& executor, bus_factory connect) {
+        return survey_nodes(executor, std::move(plan), std::move(connect));
+    });
 }
 
-} // namespace
-
-node_survey look_for_nodes(const node_place& place, duration listening) {
-    asio::io_context context(1);
-    const strand executor = asio::make_strand(pool_executor(context.get_executor()));
-    auto looking = survey_nodes(executor, plan_for(place, listening), connect_by_nats(place.nats));
-    node_survey found;
-    std::exception_ptr failure;
-    asio::co_spawn(executor, std::move(looking), [&](const std::exception_ptr& problem, node_survey survey) {
-        failure = problem;
-        found = std::move(survey);
-    });
-    context.run();
-    if (failure) {
-        std::rethrow_exception(failure);
+void expect_connection(bool is_connected, const std::string& problem) {
+    if (!is_connected) {
+        throw service_unreachable(problem.empty() ? "there is no connection to a NATS server"
+                                                  : visible(problem));
     }
-    return found;
 }
 
 } // namespace skep

@@ -26,10 +26,14 @@ node_place read_node_place(const std::string& path) {
         return {std::move(options.nats), std::move(options.domain)};
     }
     auto config = read_configuration(path);
-    if (!config.node) {
-        throw usage_error(path + " has no \"node\"");
+    if (config.node) {
+        return {std::move(config.node->nats), std::move(config.node->domain)};
     }
-    return {std::move(config.node->nats), std::move(config.node->domain)};
+    if (config.remote.empty()) {
+        throw usage_error(path + " has no \"node\" and no \"remote\"");
+    }
+    auto& options = config.remote.front().options;
+    return {std::move(options.nats), std::move(options.domain)};
 }
 
 } // namespace skep

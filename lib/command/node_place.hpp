@@ -15,9 +15,9 @@ struct node_place {
     std::string domain;
 };
 
-/// Reads a file with the configuration of a node, as for `skep serve`, or of a client: a document for
-/// remote_options::from_json.
-/// Throws error(errc::invalid_config); usage_error if pools are configured and no node.
+/// Reads a file with the configuration of a node, as for `skep serve`, of pools with "remote", the first of
+/// which counts, or of a client: a document for remote_options::from_json.
+/// Throws error(errc::invalid_config); usage_error if there are pools, but no place of nodes.
 node_place read_node_place(const std::string& path);
 
 } // namespace skep

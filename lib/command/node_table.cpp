@@ -8,6 +8,7 @@
 
 #include <boost/json/array.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <utility>
@@ -33,9 +34,14 @@ std::string round_trip_text(const heard_node& node) {
     return text;
 }
 
+bool is_idle(const node_beacon& beacon) {
+    return std::all_of(beacon.pools.begin(), beacon.pools.end(),
+                       [](const auto& each) { return each.second.in_flight + each.second.queued == 0; });
+}
+
 std::string state_of(const node_beacon& beacon, const load_view& pool) {
     if (beacon.is_draining) {
-        return "drains";
+        return is_idle(beacon) ? "drained" : "drains";
     }
     return pool.can_serve ? "serves" : "cannot serve";
 }

@@ -3,45 +3,31 @@
 
 #include "command/nodes.hpp"
 
-#include "command/admin_client.hpp"
-#include "command/config_files.hpp"
+#include "command/node_admin.hpp"
 #include "command/node_lookup.hpp"
 #include "command/node_table.hpp"
 #include "command/say.hpp"
 #include "command/usage_error.hpp"
 #include "command/words.hpp"
-#include "core/visible_text.hpp"
+#include "core/node_name.hpp"
 
 #include <boost/json/serialize.hpp>
 
-#include <chrono>
 #include <iostream>
+#include <optional>
 
 namespace skep {
 
 namespace {
 
-constexpr duration usual_wait = std::chrono::milliseconds(300);
-
-node_survey find_nodes(const node_place& place, duration listening) {
-    auto found = look_for_nodes(place, listening);
-    if (!found.is_connected) {
-        throw service_unreachable(found.problem.empty() ? "there is no connection to a NATS server"
-                                                        : visible(found.problem));
+int list_nodes(const parsed_words& parsed) {
+    if (parsed.has("--timeout")) {
+        throw usage_error("--timeout is for drain, undrain and restart");
     }
-    return found;
-}
-
-} // namespace
-
-int list_nodes(const std::vector<std::string>& words) {
-    const auto parsed = parse_words(words, {{"--json"}, {"--wait", true}});
-    if (parsed.operands.size() != 1) {
-        throw usage_error("one CONFIG is needed");
-    }
-    const auto listening = duration_in(parsed, "--wait", usual_wait);
+    const auto listening = duration_in(parsed, "--wait", usual_listening);
     const auto place = read_node_place(parsed.operands.front());
-    const auto found = find_nodes(place, listening);
+    const auto found = look_for_nodes(place, listening);
+    expect_connection(found.is_connected, found.problem);
     if (!found.problem.empty()) {
         say(found.problem);
     }
@@ -54,6 +40,37 @@ int list_nodes(const std::vector<std::string>& words) {
         say("no node of the domain " + place.domain + " has answered");
     }
     return 0;
+}
+
+int ask_one_node(const parsed_words& parsed) {
+    if (parsed.has("--json") || parsed.has("--wait")) {
+        throw usage_error("--json and --wait are for the list of nodes");
+    }
+    const auto& action_name = parsed.operands[1];
+    const auto& node = parsed.operands[2];
+    const auto action = node_action_of(action_name);
+    if (!action) {
+        throw usage_error("a node can drain, undrain and restart, not " + action_name);
+    }
+    if (!is_node_name(node)) {
+        throw usage_error("the name of a node " + std::string(node_name_rule));
+    }
+    std::optional<duration> limit;
+    if (parsed.has("--timeout")) {
+        limit = duration_in(parsed, "--timeout", {});
+    }
+    return administer_node(read_node_place(parsed.operands.front()), *action, node, limit);
+}
+
+} // namespace
+
+int use_nodes(const std::vector<std::string>& words) {
+    const auto parsed = parse_words(words, {{"--json"}, {"--wait", true}, {"--timeout", true}});
+    switch (parsed.operands.size()) {
+    case 1: return list_nodes(parsed);
+    case 3: return ask_one_node(parsed);
+    default: throw usage_error("CONFIG is needed, or CONFIG, an action and the name of a node");
+    }
 }
 
 } // namespace skep

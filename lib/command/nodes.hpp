@@ -8,8 +8,9 @@
 
 namespace skep {
 
-/// `skep nodes`: lists the nodes of the domain that a configuration reaches. Returns the exit status.
+/// `skep nodes`: lists the nodes of the domain that a configuration reaches, or has one of them drain, serve
+/// again or replace its workers. Returns the exit status.
 /// Throws service_unreachable if there is no connection to a server.
-int list_nodes(const std::vector<std::string>& words);
+int use_nodes(const std::vector<std::string>& words);
 
 } // namespace skep

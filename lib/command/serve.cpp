@@ -219,6 +219,10 @@ int serve(const std::vector<std::string>& words) {
     if (!config.node) {
         throw usage_error(parsed.operands.front() + " has no \"node\"");
     }
+    if (!config.remote.empty()) {
+        throw usage_error("pool " + config.remote.front().options.name +
+                          " has \"remote\": a node offers the pools of its own machine only");
+    }
     return node_service(std::move(config)).run();
 }
 

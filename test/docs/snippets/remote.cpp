@@ -52,6 +52,23 @@ std::shared_ptr<skep::remote_pool> overflow_to_nodes(boost::asio::io_context& co
     return nodes;
 }
 
+boost::asio::awaitable<void> serve(skep::pool_manager& manager);
+
+boost::asio::awaitable<void> run_service(boost::asio::io_context& context) {
+    const auto config = skep::manager_config::from_file("service.json");
+    skep::pool_manager manager(context, config);
+    const auto remote = skep::add_remote_pools(manager, config);
+    for (const auto& each : remote) {
+        co_await each->start();
+    }
+    co_await manager.start();
+    co_await serve(manager);
+    co_await manager.shutdown();
+    for (const auto& each : remote) {
+        co_await each->shutdown();
+    }
+}
+
 skep::remote_options read_options(std::string text) {
     return skep::remote_options::from_json(boost::json::parse(text));
 }
