@@ -74,6 +74,10 @@ public:
     std::size_t places() const noexcept { return places_; }
     bool is_up() const noexcept { return agent_ != nullptr; }
 
+    // Preconditions: is_up().
+    std::size_t links() const noexcept { return agent_->links(); }
+    bool is_draining() const { return agent_->status().is_draining; }
+
     /// Each call ends the program as SIGKILL does, until the end of `traffic`. The program starts again soon.
     void rot(time_point traffic_end) noexcept { rotten_until_ = traffic_end; }
 

@@ -11,6 +11,7 @@
 #include <boost/asio/detached.hpp>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace skep::simulation {
@@ -31,7 +32,8 @@ node_world::node_world(std::uint64_t seed, bool tracing)
       has_rot_(world_.chance.chance(0.1)),
       is_calm_(has_rot_ || world_.chance.chance(0.25)),
       bus_(world_, draw_climate()),
-      traffic_(world_.chance.between(1s, 15s)) {
+      traffic_(world_.chance.between(1s, 15s)),
+      operator_(world_, bus_) {
     const auto machines = world_.chance.among(1, 4);
     for (std::size_t i = 0; i < machines; ++i) {
         machines_.push_back(std::make_unique<node_machine>(
@@ -76,6 +78,9 @@ std::optional<std::string> node_world::run() {
         draw_rot();
     } else if (!is_calm_) {
         draw_faults();
+    }
+    if (world_.chance.chance(0.4)) {
+        draw_requests();
     }
     world_.fail_allocations(with_allocation_faults ? 0.001 : 0);
     const auto end = world_.origin() + traffic_ + node_rest;
@@ -183,6 +188,22 @@ void node_world::draw_rot() {
     machines_[world_.chance.below(machines_.size())]->rot(world_.origin() + traffic_);
 }
 
+/// Requests of the operator, which cost no call.
+void node_world::draw_requests() {
+    auto& chance = world_.chance;
+    for (auto requests = chance.among(1, 4); requests > 0; --requests) {
+        const auto& node = machines_[chance.below(machines_.size())]->name();
+        const auto moment = world_.origin() + chance.between(0us, traffic_);
+        if (chance.chance(0.3)) {
+            world_.at(moment, [this, node] { operator_.restart(node); });
+        } else {
+            has_drain_ = true;
+            const auto span = chance.between(1ms, 10s);
+            world_.at(moment, [this, node, span] { operator_.drain(node, span); });
+        }
+    }
+}
+
 void node_world::fault() {
     auto& chance = world_.chance;
     auto& machine = *machines_[chance.below(machines_.size())];
@@ -283,7 +304,22 @@ void node_world::check_failure(const node_call_record& record) {
     }
 }
 
+/// A minute after the last fault and request, each node serves each client.
+void node_world::check_service() {
+    for (const auto& each : machines_) {
+        const bool is_known = each->is_up() && world_.failed_allocations() == 0;
+        if (is_known && each->is_draining()) {
+            world_.violated(each->name() + " drains, though the operator has ended that");
+        } else if (is_known && !has_harm_ && each->links() != clients_.size()) {
+            world_.violated(each->name() + " has " + std::to_string(each->links()) + " of " +
+                            std::to_string(clients_.size()) + " clients");
+        }
+    }
+}
+
 void node_world::end_all() {
+    operator_.end();
+    check_service();
     for (const auto& each : calls_) {
         const bool was_dropped = world_.failed_allocations() > 0; // no memory to resume its caller
         if (!each.has_ended && !was_dropped) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "simulation/node_machine.hpp"
+#include "simulation/node_operator.hpp"
 #include "simulation/node_record.hpp"
 #include "simulation/sim_bus.hpp"
 #include "simulation/world.hpp"
@@ -46,7 +47,9 @@ private:
     void draw_traffic();
     void draw_faults();
     void draw_rot();
+    void draw_requests();
     void check_ejection();
+    void check_service();
     void fault();
     void begin_call();
     asio::awaitable<void> make(client& from, node_call_record& record);
@@ -69,6 +72,7 @@ private:
     std::deque<std::unique_ptr<node_machine>> machines_;
     std::deque<client> clients_;
     duration traffic_;
+    node_operator operator_;
 };
 
 } // namespace skep::simulation
