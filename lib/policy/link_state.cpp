@@ -22,6 +22,7 @@ constexpr duration return_interval = 10ms;     ///< of answers to such requests,
 constexpr duration longest_return_interval = 200ms;
 constexpr duration accept_interval = 10ms;
 constexpr duration acknowledgement_delay = 10ms;
+constexpr duration busy_beat = 1s;          ///< link_limits::beat of a client whose node has calls
 constexpr duration slack_of_beat = 500ms;   ///< for the way
 constexpr duration longest_gap = 1s;        ///< between two reports of one absence
 constexpr duration least_time = 2s;         ///< for the peer to be heard after a cut
@@ -382,6 +383,12 @@ bool link_state::is_suspect(time_point now) const noexcept {
     const bool is_stuck =
         has_unacknowledged() && now - last_progress_ > std::max(longest_patience, 2 * patience());
     return !is_bus_up() || !is_synced_ || missing_ || is_stuck || now >= quiet_since();
+}
+
+/// A client learns of the end of its node by the answer of the bus to a message.
+time_point link_state::beat_due() const noexcept {
+    const bool has_calls = role_ == link_role::client && peer_load_.calls > 0;
+    return last_emitted_ + (has_calls ? std::min(busy_beat, limits_.beat) : limits_.beat);
 }
 
 time_point link_state::probe_due() const noexcept {

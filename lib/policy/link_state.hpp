@@ -22,7 +22,7 @@ struct link_limits {
     std::size_t segment = 256 << 10;                     ///< largest body of a data message
     std::uint32_t least_window = 64 << 10;               ///< smallest window that the peer may grant
     std::uint32_t most_window = 64 << 20;                ///< a larger window counts as this
-    duration beat = std::chrono::seconds(3);             ///< the longest time between messages of an end
+    duration beat = std::chrono::seconds(3);             ///< the longest time between messages of an idle end
     duration silence = std::chrono::seconds(6);          ///< ends a link whose peer sends or takes nothing
     duration without_receiver = std::chrono::seconds(2); ///< ends a link whose peer the bus cannot find
 };
@@ -167,7 +167,7 @@ private:
     std::size_t segment() const noexcept;
     duration patience() const noexcept;
     time_point quiet_since() const noexcept;
-    time_point beat_due() const noexcept { return last_emitted_ + limits_.beat; }
+    time_point beat_due() const noexcept;
     time_point probe_due() const noexcept;
     time_point silence_due() const noexcept { return heard_ + limits_.silence; }
     time_point no_progress_due() const noexcept {

@@ -84,6 +84,7 @@ private:
     void check(std::size_t side);
     void check_calm(std::size_t side);
     void check_outcome(std::size_t side);
+    bool is_noticed_late() const;
     bool has_delivered(std::size_t side) const;
     void check_delivery(const char* when);
     void check_end();
@@ -103,6 +104,7 @@ private:
     time_point thawed_;                 ///< when the server goes on
     std::array<time_point, 2> unheard_; ///< until when an end may not have heard its peer
     std::size_t faults_ = 0;            ///< cuts, restarts and the like
+    time_point died_;                   ///< the node
     bool rests_ = false;                ///< everything has arrived in the first third of the rest
     std::optional<std::string> violation_;
 };

@@ -40,6 +40,7 @@ struct link_end_under_test {
     link_input receive(link_kind kind, std::string_view body = {}, std::uint64_t position = 0,
                        std::uint64_t expected = 0) {
         link_message message;
+        message.load = peer_load;
         message.kind = kind;
         message.body = body;
         message.window = window;
@@ -69,6 +70,7 @@ struct link_end_under_test {
     }
 
     link_state state;
+    link_load peer_load;
     link_state::messages out;
     link_message last;
     time_point now = start;
@@ -366,6 +368,51 @@ BOOST_AUTO_TEST_CASE(a_quiet_link_beats_and_probes_a_silent_peer) {
     BOOST_TEST(client.state.is_suspect(client.now));
     client.receive(link_kind::ack);
     BOOST_TEST(!client.state.is_suspect(client.now));
+}
+
+BOOST_AUTO_TEST_CASE(a_client_beats_more_often_while_its_node_has_calls) {
+    open_client client;
+    client.peer_load.calls = 1;
+    client.receive(link_kind::ack);
+    client.run(1s - 1ns);
+    BOOST_TEST(client.sent() == "");
+    client.run(1ns);
+    BOOST_TEST(client.sent() == "beat");
+    client.run(500ms);
+    client.send("abc"); // is as good as a beat
+    client.receive(link_kind::ack, {}, 0, 3);
+    client.sent();
+    client.run(1s - 1ns);
+    BOOST_TEST(client.sent() == "");
+    client.peer_load.calls = 0;
+    client.receive(link_kind::ack, {}, 0, 3);
+    client.run(2s);
+    BOOST_TEST(client.sent() == "");
+    client.run(1ns);
+    BOOST_TEST(client.sent() == "beat");
+}
+
+BOOST_AUTO_TEST_CASE(a_node_with_calls_beats_as_any_other_end) {
+    open_node node;
+    node.state.set_load({5, 4, false});
+    node.run(3s - 1ns);
+    BOOST_TEST(node.sent() == "");
+    node.run(1ns);
+    BOOST_TEST(node.sent() == "beat");
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_node_with_calls_is_noticed_in_three_seconds) {
+    open_client client;
+    client.peer_load.calls = 1;
+    client.receive(link_kind::ack); // the last message of the node
+    while (client.state.is_open() && client.now < start + 4s) {
+        client.run(100ms);
+        if (!client.sent().empty()) {
+            client.state.on_no_receiver(client.now, client.out);
+        }
+    }
+    BOOST_TEST(has_ended(client, link_end_cause::no_receiver));
+    BOOST_CHECK(client.now <= start + 3100ms);
 }
 
 BOOST_AUTO_TEST_CASE(a_beat_is_acknowledged) {
