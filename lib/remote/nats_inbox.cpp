@@ -7,6 +7,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -14,7 +16,9 @@ namespace skep {
 
 namespace {
 
-constexpr std::size_t most_reported = 100; ///< different problems, while one connection is up
+constexpr std::size_t most_reported = 100;            ///< different problems, while one connection is up
+constexpr std::size_t most_handled = 64;              ///< events that are kept
+constexpr std::size_t most_handled_bytes = 64u << 10; ///< of these
 
 std::size_t bytes_of(const nats_event& event) {
     const auto* const message = std::get_if<nats_message>(&event);
@@ -30,7 +34,9 @@ std::string_view text_of(const char* text) {
 nats_inbox::nats_inbox(const strand& executor, bus_user& user)
     : executor_(asio::prefer(asio::any_io_executor(executor), asio::execution::outstanding_work.tracked)),
       user_(user),
-      thread_end_(std::make_unique<latch>(executor)) {}
+      thread_end_(std::make_unique<latch>(executor)) {
+    handled_.reserve(most_handled);
+}
 
 void nats_inbox::put(nats_event event) {
     const auto size = bytes_of(event);
@@ -64,8 +70,24 @@ void nats_inbox::post() {
 }
 
 void nats_inbox::deliver() {
-    for (const auto& event : take()) {
+    auto events = take();
+    for (const auto& event : events) {
         std::visit([&](const auto& each) { handle(each); }, event);
+    }
+    discard(std::move(events));
+}
+
+/// Destroys handled events, many together: cnats frees messages on a thread of its own, and wakes that thread
+/// for each message that comes alone. Allocates nothing.
+void nats_inbox::discard(std::vector<nats_event> handled) noexcept {
+    for (const auto& each : handled) {
+        handled_bytes_ += bytes_of(each);
+    }
+    if (handled_.size() + handled.size() > most_handled || handled_bytes_ > most_handled_bytes) {
+        handled_.clear();
+        handled_bytes_ = 0;
+    } else {
+        std::move(handled.begin(), handled.end(), std::back_inserter(handled_));
     }
 }
 

@@ -67,6 +67,7 @@ private:
     void post();
     void deliver();
     std::vector<nats_event> take();
+    void discard(std::vector<nats_event> handled) noexcept;
     void handle(const nats_message& message);
     void handle(const connection_change& change);
     void handle(const nats_problem& problem);
@@ -80,7 +81,9 @@ private:
 
     bus_user& user_;
     connection_change connection_;
-    std::set<std::string> reported_; ///< problems, since the connection is up
+    std::set<std::string> reported_;  ///< problems, since the connection is up
+    std::vector<nats_event> handled_; ///< to be destroyed together
+    std::size_t handled_bytes_ = 0;
     bool is_closed_ = false;
     std::unique_ptr<latch> thread_end_; ///< null after detach()
 };

@@ -20,18 +20,23 @@ std::size_t bytes_of(const nats_task& task) {
 void nats_outbox::publish(outgoing_message message) {
     nats_task task(std::move(message));
     const auto size = bytes_of(task);
-    const std::lock_guard lock(mutex_);
-    const bool has_room = bytes_ == 0 || bytes_ + size <= most_bytes_;
-    if (has_room && std::get<outgoing_message>(task).connection == connection_) {
+    {
+        const std::lock_guard lock(mutex_);
+        const bool has_room = bytes_ == 0 || bytes_ + size <= most_bytes_;
+        if (!has_room || std::get<outgoing_message>(task).connection != connection_) {
+            return;
+        }
         add(std::move(task));
         bytes_ += size;
     }
+    change_.notify_one(); // without the lock, which the thread needs at once
 }
 
 void nats_outbox::subscribe(std::string_view subject) {
     const std::lock_guard lock(mutex_);
     if (subjects_.emplace(subject).second) {
         add(subscription_change{std::string(subject), true});
+        change_.notify_one();
     }
 }
 
@@ -39,6 +44,7 @@ void nats_outbox::unsubscribe(std::string_view subject) {
     const std::lock_guard lock(mutex_);
     if (subjects_.erase(std::string(subject)) > 0) {
         add(subscription_change{std::string(subject), false});
+        change_.notify_one();
     }
 }
 
@@ -58,6 +64,7 @@ void nats_outbox::on_loss() {
 void nats_outbox::on_lame_duck() {
     const std::lock_guard lock(mutex_);
     add(lame_duck());
+    change_.notify_one();
 }
 
 bool nats_outbox::is_stopped() const {
@@ -118,7 +125,6 @@ bool nats_outbox::is_late_now() const {
 void nats_outbox::add(nats_task task) {
     if (connection_ != 0) {
         tasks_.push_back(std::move(task));
-        change_.notify_one();
     }
 }
 
