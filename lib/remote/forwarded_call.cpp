@@ -83,10 +83,11 @@ void set_node_facts(request& new_request, const node_call& facts, const served_b
     }
 }
 
+/// Takes the arguments of the call.
 request request_for(worker_call& call, const link_context& link) {
     auto& served = served_call::behind(call);
     const auto& message = served.message();
-    request new_request(message.command, message.args);
+    request new_request(message.command, served.take_args());
     for (const auto& each : message.attachments) {
         new_request.attach(each);
     }

@@ -78,6 +78,9 @@ public:
                                           std::vector<blob> attachments);
     void progress(double fraction, std::string_view text);
 
+    /// Moves the arguments out. The handler has none afterwards.
+    boost::json::value take_args() noexcept { return std::move(message_.args); }
+
     /// Adds the facts of a node to the answer.
     void describe_node(node_answer facts) { from_node_ = std::move(facts); }
 
