@@ -4,9 +4,8 @@
 #include "wire/node_beacon.hpp"
 
 #include "core/node_name.hpp"
-#include "wire/json_fields.hpp"
 #include "wire/json_writer.hpp"
-#include "wire/protocol_violation.hpp"
+#include "wire/read_members.hpp"
 
 #include <boost/json/object.hpp>
 
@@ -14,7 +13,6 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
-#include <stdexcept>
 
 namespace skep {
 
@@ -91,19 +89,9 @@ std::optional<node_beacon> decode_beacon(std::string_view message) {
     }
     node_beacon beacon;
     bool has_version = false;
-    try {
-        json_field_reader reader(limits_of_beacon);
-        for (const auto& each : reader.read(message)) {
-            read(each, beacon, has_version);
-        }
-    } catch (const protocol_violation&) {
-        return std::nullopt;
-    } catch (const boost::system::system_error&) { // a member of another type, or none
-        return std::nullopt;
-    } catch (const std::logic_error&) { // likewise, thrown by older Boost
-        return std::nullopt;
-    }
-    const bool is_whole = has_version && is_node_name(beacon.node) && !beacon.epoch.empty() &&
+    const bool is_readable = read_members(message, limits_of_beacon,
+                                          [&](const json_field& field) { read(field, beacon, has_version); });
+    const bool is_whole = is_readable && has_version && is_node_name(beacon.node) && !beacon.epoch.empty() &&
                           beacon.interval > duration::zero();
     return is_whole ? std::optional(std::move(beacon)) : std::nullopt;
 }
