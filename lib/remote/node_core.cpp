@@ -28,6 +28,7 @@ node_core::node_core(pool_context context, node_setup setup, const bus_factory& 
       epoch_(context_.make_token()),
       who_subject_(who_subject(setup_.domain)),
       admin_subject_(admin_subject(setup_.domain, setup_.name)),
+      home_subject_(home_subject(setup_.domain)),
       log_(setup_.records, context_),
       tasks_(context_.executor, [this](const std::exception_ptr& problem) { on_failure(problem); }),
       burials_(context_.executor, [](const std::exception_ptr&) {}),
@@ -35,12 +36,14 @@ node_core::node_core(pool_context context, node_setup setup, const bus_factory& 
       changed_(context_.executor),
       opens_(setup_.opens_per_second),
       admin_limit_(setup_.admin_per_second, context_.now()),
+      questions_(setup_.questions_per_second),
       driver_(context_.executor, connect, setup_.hub, *this) {}
 
 void node_core::start() {
     auto& carrier = driver_.carrier();
     carrier.subscribe(who_subject_);
     carrier.subscribe(admin_subject_);
+    carrier.subscribe(home_subject_);
     carrier.subscribe(link_subject(setup_.domain, setup_.name, "*"));
     tasks_.spawn(shared_from_this(), driver_.run());
     tasks_.spawn(shared_from_this(), tell_load());
@@ -277,6 +280,10 @@ bool node_core::on_message(const bus_message& message) {
         handle_admin(message);
         return true;
     }
+    if (message.subject == home_subject_) {
+        on_question(message);
+        return true;
+    }
     if (message.subject != who_subject_) {
         return false;
     }
@@ -357,6 +364,30 @@ void node_core::conclude(std::string_view action, const std::string& asker, cons
         return events::node_admin{setup_.name, std::string(action), operator_name, answer.is_done,
                                   answer.text};
     });
+}
+
+/// Questions beyond the limit, and messages that are none, have no answer.
+void node_core::on_question(const bus_message& message) {
+    if (message.reply.empty() || !questions_.admit(message.reply, context_.now())) {
+        return;
+    }
+    auto question = decode_home_question(message.body);
+    if (question && setup_.pools.contains(question->pool)) {
+        tasks_.spawn(shared_from_this(), answer(std::move(*question), std::string(message.reply)));
+    }
+}
+
+asio::awaitable<void> node_core::answer(home_question question, std::string reply) {
+    auto& offered = setup_.pools.find(question.pool)->second;
+    if (question.is_to_forget) {
+        co_await offered.forget_session(std::move(question.session));
+        co_return;
+    }
+    const bool is_here = co_await offered.has_session(std::move(question.session));
+    if (is_here && driver_.carrier().is_up()) {
+        const home_answer told{setup_.name, epoch_, drain_.is_draining()};
+        driver_.carrier().publish(reply, {}, {}, encode_home_answer(told));
+    }
 }
 
 void node_core::on_connection(bool is_up) {

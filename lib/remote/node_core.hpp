@@ -13,6 +13,7 @@
 #include "remote/served_pool.hpp"
 #include "runtime/pool_context.hpp"
 #include "telemetry/log.hpp"
+#include "wire/home_messages.hpp"
 #include "wire/node_beacon.hpp"
 #include "wire/node_request.hpp"
 #include <skep/event_bus.hpp>
@@ -42,10 +43,11 @@ struct node_setup {
     std::string inbox = "_INBOX."; ///< the beginning of all subjects of clients
     pool_config records;           ///< name, log_level, log_handler and log_format
     std::size_t most_links = 10'000;
-    std::size_t opens_per_second = 100; ///< of each client; see open_limit
-    std::size_t admin_per_second = 10;  ///< requests of operators; further ones are ignored
-    std::size_t memory = 512u << 20;    ///< bytes for the input and the unsent answers of all links
-    limit_options limits;               ///< of the clients' calls
+    std::size_t opens_per_second = 100;       ///< of each client; see open_limit
+    std::size_t questions_per_second = 5'000; ///< for sessions, of each client
+    std::size_t admin_per_second = 10;        ///< requests of operators; further ones are ignored
+    std::size_t memory = 512u << 20;          ///< bytes for the input and the unsent answers of all links
+    limit_options limits;                     ///< of the clients' calls
     hub_options hub;
 };
 
@@ -114,12 +116,15 @@ private:
     void limit_memory();
     node_beacon look();
     void announce(std::string_view subject);
+    void on_question(const bus_message& message);
+    asio::awaitable<void> answer(home_question question, std::string reply);
 
     pool_context context_;
     node_setup setup_;
     std::string epoch_;
     std::string who_subject_;
     std::string admin_subject_;
+    std::string home_subject_;
     pool_log log_;
     task_group tasks_;
     task_group burials_;
@@ -127,6 +132,7 @@ private:
     condition_variable changed_; ///< by a connection, or the end
     open_limit opens_;
     rate_limit admin_limit_;
+    open_limit questions_;
     hub_driver driver_;
     std::map<std::string, std::shared_ptr<served_link>> links_; ///< by subject
     drain_state drain_;

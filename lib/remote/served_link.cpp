@@ -36,13 +36,16 @@ constexpr duration between_looks_at_rest = std::chrono::milliseconds(10);
 /// Counts a call as long as it runs.
 class counted {
 public:
-    explicit counted(served_pool& pool) : pool_(pool) { pool_.begin_call(); }
-    ~counted() { pool_.end_call(); }
+    counted(served_pool& pool, const std::string& session) : pool_(pool), session_(session) {
+        pool_.begin_call(session_);
+    }
+    ~counted() { pool_.end_call(session_); }
     counted(const counted&) = delete;
     counted& operator=(const counted&) = delete;
 
 private:
     served_pool& pool_;
+    const std::string session_;
 };
 
 } // namespace
@@ -71,7 +74,7 @@ asio::awaitable<boost::json::value> served_link::run(worker_call& call) {
     if (!pool_.has_room()) {
         throw_as_saturated();
     }
-    const counted running_call(pool_);
+    const counted running_call(pool_, call.session());
     link_context link{shared_from_this(), executor_};
     auto forwarding = forward_call(pool_.calls(), call, std::move(link));
     auto value = co_await std::move(forwarding);

@@ -3,6 +3,8 @@
 
 #include "remote/served_pool.hpp"
 
+#include <skep/error.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -31,7 +33,9 @@ served_pool::served_pool(call_interface& calls, std::function<load_view()> load_
 served_pool::served_pool(pool& offered_pool, double queue_per_place)
     : served_pool(
           offered_pool, [&offered_pool] { return offered_pool.load(); }, queue_per_place,
-          [&offered_pool] { return offered_pool.rolling_restart(); }) {}
+          [&offered_pool] { return offered_pool.rolling_restart(); }) {
+    pool_ = &offered_pool;
+}
 
 std::size_t served_pool::most_calls() const {
     return most_calls(load_());
@@ -56,14 +60,46 @@ boost::asio::awaitable<void> served_pool::restart() {
     }
 }
 
-void served_pool::begin_call() {
+void served_pool::begin_call(const std::string& session) {
+    if (!session.empty()) {
+        ++sessions_[session];
+    }
     ++running_;
     look();
 }
 
-void served_pool::end_call() {
+void served_pool::end_call(const std::string& session) {
+    const auto found = sessions_.find(session);
+    if (found != sessions_.end() && --found->second == 0) {
+        sessions_.erase(found);
+    }
     --running_;
     look();
+}
+
+boost::asio::awaitable<bool> served_pool::has_session(std::string id) {
+    if (sessions_.contains(id)) {
+        co_return true;
+    }
+    if (pool_ == nullptr) {
+        co_return false;
+    }
+    try {
+        auto asking = pool_->session_worker(std::move(id));
+        const auto binding = co_await std::move(asking);
+        co_return binding && !binding->is_lost;
+    } catch (const error&) { // the pool has ended
+        co_return false;
+    }
+}
+
+boost::asio::awaitable<void> served_pool::forget_session(std::string id) {
+    try {
+        if (pool_ != nullptr) {
+            auto forgetting = pool_->forget_session(std::move(id));
+            co_await std::move(forgetting);
+        }
+    } catch (const error&) {} // the pool has ended
 }
 
 } // namespace skep

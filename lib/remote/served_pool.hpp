@@ -13,6 +13,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <string>
 
 namespace skep {
 
@@ -44,18 +46,27 @@ public:
     std::size_t most_calls() const;
     bool has_room() const { return running_ < most_calls(); }
 
-    // A client's call begins to run or wait, or has ended.
-    void begin_call();
-    void end_call();
+    // A client's call begins to run or wait, or has ended. `session`: of the call; may be empty.
+    void begin_call(const std::string& session);
+    void end_call(const std::string& session);
+
+    /// Returns true if a client's call of the session runs or waits here, or the pool knows the worker of the
+    /// session.
+    boost::asio::awaitable<bool> has_session(std::string id);
+
+    /// Makes the pool forget the session.
+    boost::asio::awaitable<void> forget_session(std::string id);
 
 private:
     std::size_t most_calls(const load_view& load) const noexcept;
 
     call_interface& calls_;
+    pool* pool_ = nullptr; ///< that remembers sessions, if it does
     std::function<load_view()> load_;
     double queue_per_place_;
     restart_function restart_;
-    std::size_t running_ = 0; ///< calls of all clients that run or wait
+    std::size_t running_ = 0;                     ///< calls of all clients that run or wait
+    std::map<std::string, std::size_t> sessions_; ///< number of these calls, by session
     link_load told_;
 };
 

@@ -25,6 +25,11 @@ inline std::string admin_subject(std::string_view domain, std::string_view node)
     return "skep." + std::string(domain) + ".admin." + std::string(node);
 }
 
+/// A client asks all nodes here which of them has a session.
+inline std::string home_subject(std::string_view domain) {
+    return "skep." + std::string(domain) + ".home";
+}
+
 /// A node's end of a link.
 inline std::string link_subject(std::string_view domain, std::string_view node, std::string_view link) {
     return "skep." + std::string(domain) + ".node." + std::string(node) + "." + std::string(link);

@@ -104,6 +104,18 @@ BOOST_AUTO_TEST_CASE(a_service_calls_a_node_and_an_operator_sees_it) {
         co_await client.start();
         const auto answer = co_await client.execute(request("work").arg("number", 7).arg("ms", 0));
         BOOST_TEST(answer.as<int>() == 7);
+        auto strict = request("work").session("user-1").affinity(affinity_mode::strict_queue);
+        strict.arg("number", 8).arg("ms", 0);
+        co_await client.execute(std::move(strict));
+        nats_program colleague(context, nats);
+        colleague.link().subscribe("_INBOX.shop.home.1");
+        co_await colleague.wait_until_up();
+        colleague.publish("skep.default.home", R"({"v":1,"pool":"default","session":"user-1"})",
+                          "_INBOX.shop.home.1");
+        co_await colleague.wait_for_messages(1);
+        BOOST_TEST(contains(colleague.messages[0].body, R"({"v":1,"node":"first","epoch":")"));
+        BOOST_TEST(colleague.problems.empty());
+        co_await colleague.close();
 
         nats_program watcher(context, server.options_of("operator"));
         watcher.link().subscribe("_INBOX.operator.nodes");
@@ -166,8 +178,8 @@ BOOST_AUTO_TEST_CASE(a_service_is_no_node_and_reads_no_answers_of_others) {
         const guarded_server server;
         const subjects published{"skep.default.load", "skep.default.admin.first", "skep.other.who",
                                  "_INBOX.shop.own", "_INBOX.other.link"};
-        const subjects subscribed{"skep.default.who", "skep.default.node.*.*", "skep.>", "_INBOX.other.*",
-                                  "_INBOX.>"};
+        const subjects subscribed{"skep.default.who", "skep.default.home", "skep.default.node.*.*",
+                                  "skep.>",           "_INBOX.other.*",    "_INBOX.>"};
         co_await expect_refusals(context, server.options_of("shop"), published, subscribed);
     });
 }
@@ -176,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_node_does_not_call) {
     run([](asio::io_context& context) -> asio::awaitable<void> {
         const guarded_server server;
         const auto options = server.options_of("node");
-        const subjects published{"skep.default.who", "skep.default.admin.first",
+        const subjects published{"skep.default.who", "skep.default.home", "skep.default.admin.first",
                                  "skep.default.node.first.link"};
         const subjects subscribed{"skep.default.load", "_INBOX.shop.*", "_INBOX.>"};
         co_await expect_refusals(context, options, published, subscribed);
@@ -194,9 +206,10 @@ BOOST_AUTO_TEST_CASE(a_node_does_not_call) {
 BOOST_AUTO_TEST_CASE(an_operator_makes_no_calls_and_is_no_node) {
     run([](asio::io_context& context) -> asio::awaitable<void> {
         const guarded_server server;
-        const subjects published{"skep.default.load", "skep.default.node.first.link", "_INBOX.shop.link"};
-        const subjects subscribed{"skep.default.who", "skep.default.admin.*", "skep.default.node.*.*",
-                                  "_INBOX.shop.*"};
+        const subjects published{"skep.default.load", "skep.default.home", "skep.default.node.first.link",
+                                 "_INBOX.shop.link"};
+        const subjects subscribed{"skep.default.who", "skep.default.home", "skep.default.admin.*",
+                                  "skep.default.node.*.*", "_INBOX.shop.*"};
         co_await expect_refusals(context, server.options_of("operator"), published, subscribed);
     });
 }
