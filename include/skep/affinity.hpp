@@ -55,6 +55,12 @@ struct session_binding {
 };
 
 /// Binding of sessions to workers: see request::session.
+///
+/// In a remote_pool the workers are nodes, and other services may have bound the session to a node: the first
+/// call of a session waits up to 50 ms for the answer of the node that has the session. Without an answer,
+/// strict calls of all services that see the same nodes choose the same node. A node that drains counts as a
+/// worker that is recycled, but its sessions are not waited for: with affinity_on_recycle::wait, they are
+/// lost.
 struct affinity_options {
     affinity_mode mode = affinity_mode::hint; ///< default for requests
 

@@ -102,7 +102,8 @@ public:
     /// that name in the node's own pool.
     void register_tool(std::string name, tool_handler handler);
 
-    /// Ends the binding of a session to its node: see pool::forget_session.
+    /// Ends the binding of a session to its node: see pool::forget_session. Tells all nodes to forget the
+    /// session, too, as far as they can be reached.
     boost::asio::awaitable<bool> forget_session(std::string id) {
         return nodes_.forget_session(std::move(id));
     }

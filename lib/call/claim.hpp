@@ -50,6 +50,9 @@ protected:
     ~claim_holder() = default;
 };
 
+/// The slot of a call that waits until the worker of its session is found.
+inline constexpr std::uint32_t slot_to_be_found = std::numeric_limits<std::uint32_t>::max();
+
 /// A call, stream or lease that waits for a place at a worker. Its hooks link the claim into the wait queue
 /// and the deadlines without allocation.
 struct claim : boost::intrusive_ref_counter<claim>, boost::intrusive::list_base_hook<>, deadline_node {

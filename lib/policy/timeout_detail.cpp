@@ -19,6 +19,7 @@ std::string detail_of_waiting(const late_call& facts) {
     switch (facts.where) {
     case late_call::position::queued_for_session:
         return "the worker of its session was busy; make fewer calls of the session at a time" + sooner;
+    case late_call::position::queued_for_home: return std::string(home_is_missing) + sooner;
     case late_call::position::queued_in_lease:
         return "the lease's other calls held its places; make fewer calls of the lease at a time" + sooner;
     case late_call::position::pipelined:

@@ -9,11 +9,15 @@
 
 namespace skep {
 
+/// Error text: why a call did not go to the node of its session.
+inline constexpr auto home_is_missing = "there was no link to the node of its session";
+
 /// The facts about a call whose time is over.
 struct late_call {
     enum class position {
         queued,             ///< waits for any worker
         queued_for_session, ///< waits for the worker of its session
+        queued_for_home,    ///< waits until the node of its session is found and has a link
         queued_in_lease,    ///< waits for a place of its lease
         pipelined,          ///< was sent ahead to a busy worker that cannot have begun the call
         delayed,            ///< was lost with its worker, and waits to be sent again

@@ -68,6 +68,7 @@ void pool_core::end_broken(bool was_stopping) noexcept {
         each->cancel();
     }
     parts_.calls.sessions().cancel_touches();
+    parts_.calls.homes().cancel();
     parts_.supervision.end_launch();
     parts_.supervision.kill_all();
     start_.break_off();

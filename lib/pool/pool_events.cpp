@@ -90,7 +90,7 @@ void pool_events::apply(worker& subject, const came_up&) {
         subject.suspend();
     }
     if (subject.life().is_in_service()) {
-        parts_.calls.room().enlist(subject);
+        parts_.calls.enlist(subject);
     }
 }
 

@@ -84,6 +84,7 @@ asio::awaitable<void> pool_parts::stop_workers(stop_stage first) {
     tasks.supply.cancel();
     waits.changes().cancel();
     calls.sessions().cancel_touches();
+    calls.homes().cancel();
     supervision.stop_all(first);
     co_await supervision.join();
     events.catch_up();

@@ -3,6 +3,8 @@
 
 #include "remote/node_directory.hpp"
 
+#include "policy/home_choice.hpp"
+
 #include <algorithm>
 #include <chrono>
 
@@ -15,8 +17,12 @@ constexpr duration memory_of_silent = std::chrono::minutes(10);
 constexpr duration memory_of_stranger = std::chrono::seconds(10);  ///< that is silent
 constexpr duration between_links = std::chrono::milliseconds(100); ///< to one node
 
+bool serves(const known_node& node, time_point now) noexcept {
+    return !node.is_draining && node.load.can_serve && now < node.fresh_until;
+}
+
 bool is_offered(const known_node& node, time_point now) noexcept {
-    return !node.is_taken && !node.is_draining && node.load.can_serve && now < node.fresh_until;
+    return !node.is_taken && serves(node, now);
 }
 
 node_standing standing_of(const known_node& node) noexcept {
@@ -70,6 +76,16 @@ std::shared_ptr<known_node> node_directory::hear(const node_beacon& beacon, time
 std::shared_ptr<known_node> node_directory::find(std::string_view name) const {
     const auto found = nodes_.find(name);
     return found == nodes_.end() ? nullptr : found->second;
+}
+
+std::string node_directory::choose(std::string_view session, time_point now) const {
+    rendezvous choice(session);
+    for (const auto& [name, node] : nodes_) {
+        if (serves(*node, now)) {
+            choice.offer(name);
+        }
+    }
+    return choice.winner();
 }
 
 std::shared_ptr<known_node> node_directory::take(time_point now) {

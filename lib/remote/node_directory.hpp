@@ -59,6 +59,10 @@ public:
     /// Returns null for an unknown node.
     std::shared_ptr<known_node> find(std::string_view name) const;
 
+    /// Returns the node of the rendezvous for a session, among the nodes that serve by their own word. Links
+    /// and ejections do not count: they differ from client to client. Empty without a node. O(n).
+    std::string choose(std::string_view session, time_point now) const;
+
     /// Takes a node for a worker. Returns null if there is none.
     std::shared_ptr<known_node> take(time_point now);
 

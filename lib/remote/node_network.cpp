@@ -36,11 +36,13 @@ node_network::node_network(const pool_context& context, const node_demand& deman
       changed_(context.executor),
       tasks_(context.executor, [this](const std::exception_ptr& problem) { on_failure(problem); }),
       closing_(context.executor, [](const std::exception_ptr&) {}),
-      driver_(context.executor, connect, demand.hub, *this) {}
+      driver_(context.executor, connect, demand.hub, *this),
+      homes_(context, driver_.carrier(), nodes_, demand_.domain, demand_.pool, inbox_) {}
 
 void node_network::begin() {
     driver_.carrier().subscribe(load_subject_);
     driver_.carrier().subscribe(inbox_ + "*");
+    homes_.begin();
     tasks_.spawn(shared_from_this(), driver_.run());
     tasks_.spawn(shared_from_this(), look_after());
     ask_who();
@@ -194,7 +196,7 @@ bool node_network::is_lost(const node_worker& worker) const noexcept {
 bool node_network::on_message(const bus_message& message) {
     const bool is_beacon = message.subject == load_subject_ || message.subject == inbox_ + "who";
     if (!is_beacon) {
-        return false;
+        return homes_.on_message(message);
     }
     if (const auto beacon = decode_beacon(message.body)) {
         hear(*beacon);
@@ -224,6 +226,7 @@ void node_network::check_worker_of(const node_beacon& beacon) {
 
 void node_network::on_connection(bool is_up) {
     observer_->on_connection(is_up);
+    homes_.on_connection();
     if (is_up) {
         ask_who();
     }

@@ -5,6 +5,7 @@
 
 #include "async/condition_variable.hpp"
 #include "async/task_group.hpp"
+#include "remote/home_questions.hpp"
 #include "remote/hub_driver.hpp"
 #include "remote/node_directory.hpp"
 #include "remote/node_worker.hpp"
@@ -86,6 +87,10 @@ public:
     /// Makes take_node() of `id` return soon if it is running.
     void cancel(const worker_id& id) noexcept;
 
+    // Sessions: see session_homes.
+    home_questions& homes() noexcept { return homes_; }
+    std::string choose(const std::string& session) const { return nodes_.choose(session, context_.now()); }
+
 private:
     /// A take_node() that is running.
     struct demand
@@ -131,6 +136,7 @@ private:
     task_group tasks_;
     task_group closing_;
     hub_driver driver_;
+    home_questions homes_;
     std::map<std::string, std::weak_ptr<node_worker>> workers_; ///< by the subject of their link
     boost::intrusive::list<demand, boost::intrusive::constant_time_size<false>> demands_;
 };

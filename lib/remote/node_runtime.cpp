@@ -30,6 +30,25 @@ void node_runtime::cancel_start(const worker_id& id) noexcept {
     }
 }
 
+asio::awaitable<home_report> node_runtime::ask(std::string session) {
+    const auto network = network_;
+    home_report report;
+    if (network) {
+        report = co_await network->homes().ask(std::move(session));
+    }
+    co_return report;
+}
+
+std::string node_runtime::choose(const std::string& session) const {
+    return network_ ? network_->choose(session) : std::string();
+}
+
+void node_runtime::forget(const std::string& session) {
+    if (network_) {
+        network_->homes().forget(session);
+    }
+}
+
 void node_runtime::close() {
     if (const auto ended = std::exchange(network_, nullptr)) {
         ended_network_ = ended;

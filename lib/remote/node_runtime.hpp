@@ -12,7 +12,7 @@ namespace skep {
 
 /// The runtime of a pool whose workers are nodes. To start a worker is to open a link to a node that has none
 /// yet, however long it takes until there is one.
-class node_runtime final : public runtime {
+class node_runtime final : public runtime, private session_homes {
 public:
     /// `context` must outlive this object.
     node_runtime(const pool_context& context, node_demand demand, bus_factory connect,
@@ -23,8 +23,13 @@ public:
     void cancel_start(const worker_id& id) noexcept override;
     void close() override;
     asio::awaitable<void> closed() override;
+    session_homes* homes() noexcept override { return this; }
 
 private:
+    asio::awaitable<home_report> ask(std::string session) override;
+    std::string choose(const std::string& session) const override;
+    void forget(const std::string& session) override;
+
     const pool_context& context_;
     node_demand demand_;
     bus_factory connect_;

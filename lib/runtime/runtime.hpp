@@ -5,6 +5,7 @@
 
 #include "async/timer.hpp"
 #include "runtime/byte_stream.hpp"
+#include "runtime/session_homes.hpp"
 #include <skep/exit_status.hpp>
 #include <skep/launch_options.hpp>
 #include <skep/worker_id.hpp>
@@ -110,6 +111,9 @@ public:
 
     /// Waits until the resources are released, if that takes time.
     virtual asio::awaitable<void> closed() { co_return; }
+
+    /// Returns the homes of sessions that other programs may have begun; null for workers of this pool alone.
+    virtual session_homes* homes() noexcept { return nullptr; }
 };
 
 } // namespace skep

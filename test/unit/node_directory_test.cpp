@@ -205,6 +205,34 @@ BOOST_AUTO_TEST_CASE(a_node_that_loses_links_is_not_taken_for_a_time) {
     BOOST_TEST(of.take() == bad);
 }
 
+BOOST_AUTO_TEST_CASE(the_node_of_a_session_depends_on_what_the_nodes_say) {
+    directory_bench of;
+    BOOST_TEST(of.nodes.choose("s", of.now) == "");
+    for (const auto* const name : {"a", "b", "c"}) {
+        of.hear(of.beacon_of(name));
+    }
+    const auto home = of.nodes.choose("s", of.now);
+    while (of.take()) {} // links and ejections do not matter
+    for (int i = 0; i < 5; ++i) {
+        of.nodes.give_back(*of.nodes.find(home), true, of.now);
+        of.hear(of.beacon_of(home));
+        of.now += 100ms;
+        of.take();
+    }
+    BOOST_TEST(of.nodes.find(home)->ejection.is_ejected());
+    BOOST_TEST(of.nodes.choose("s", of.now) == home);
+    auto draining = of.beacon_of(home);
+    draining.is_draining = true;
+    of.hear(draining);
+    const auto next = of.nodes.choose("s", of.now);
+    BOOST_TEST(next != home);
+    of.hear(of.beacon_of(next, 0));
+    const auto last = of.nodes.choose("s", of.now);
+    BOOST_TEST((last != home && last != next));
+    of.now += 3s;
+    BOOST_TEST(of.nodes.choose("s", of.now) == "");
+}
+
 BOOST_AUTO_TEST_CASE(half_of_the_nodes_are_never_ejected) {
     directory_bench of;
     of.hear(of.beacon_of("a"));

@@ -21,7 +21,8 @@ namespace {
 
 using enum late_call::position;
 
-const std::vector<late_call::position> waiting{queued, queued_for_session, queued_in_lease, pipelined};
+const std::vector<late_call::position> waiting{queued, queued_for_session, queued_for_home, queued_in_lease,
+                                               pipelined};
 
 std::string detail(late_call::position where, bool was_lost = false, const std::string& shortage = "") {
     late_call facts;
@@ -45,9 +46,10 @@ BOOST_AUTO_TEST_CASE(a_call_that_never_ran_is_not_advised_to_run_for_longer) {
     }
     check_mentions(detail(queued), "all workers were busy; raise workers, or lower queue.timeout");
     check_mentions(detail(queued_for_session), "the worker of its session was busy");
+    check_mentions(detail(queued_for_home), "there was no link to the node of its session");
     check_mentions(detail(queued_in_lease), "the lease's other calls held its places");
     check_mentions(detail(pipelined), "raise workers, or lower pipeline_depth");
-    for (const auto where : {queued_for_session, queued_in_lease}) {
+    for (const auto where : {queued_for_session, queued_for_home, queued_in_lease}) {
         check_lacks(detail(where), "raise workers"); // they would not help
     }
 }

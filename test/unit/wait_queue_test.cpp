@@ -75,6 +75,34 @@ BOOST_AUTO_TEST_CASE(a_slots_claims_wait_for_its_place_in_order) {
     BOOST_TEST((take(queue, 0) == other));
 }
 
+BOOST_AUTO_TEST_CASE(no_place_takes_claims_whose_slot_is_to_be_found) {
+    wait_queue queue;
+    const auto unplaced = add(queue, slot_to_be_found);
+    const auto common = add(queue);
+    BOOST_TEST(queue.size() == 2u);
+    BOOST_TEST(queue.common_size() == 1u);
+    BOOST_TEST(queue.unplaced_size() == 1u);
+    BOOST_TEST(&queue.oldest() == unplaced.get());
+    BOOST_TEST(&queue.front() == common.get());
+    BOOST_TEST((take(queue, 0) == common));
+    BOOST_TEST(queue.next_for(0) == nullptr);
+    BOOST_TEST(!queue.empty());
+    BOOST_TEST(queue.find_unplaced([](claim&) { return true; }) == unplaced.get());
+    std::size_t seen = 0;
+    queue.for_each([&](claim&) { ++seen; });
+    BOOST_TEST(seen == 1u);
+    const auto again = queue.remove(*unplaced);
+    again->slot.reset();
+    const auto later = add(queue);
+    queue.put_back(again); // to its place in the order of arrival
+    BOOST_TEST((take(queue, 0) == again));
+    BOOST_TEST((take(queue, 0) == later));
+    add(queue, slot_to_be_found);
+    queue.clear();
+    BOOST_TEST(queue.empty());
+    BOOST_TEST(queue.unplaced_size() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_place_takes_the_oldest_that_it_will_do_for) {
     wait_queue queue;
     const auto own = add(queue, 1);

@@ -50,9 +50,10 @@ void call_timeouts::fail_waiting(call& waiting_call, const supply_outlook& suppl
         info = with_detail(timeout_detail(facts_of(waiting_call, supply.shortage)));
     } else if (info.detail.empty()) {
         info.detail = waiting_call.is_leased() ? "the lease's other calls held its places; raise "
-                      : waiting_call.slot      ? "the worker of its session was busy; raise "
-                      : context_.has_nodes     ? "all were busy; start more nodes, or raise "
-                                               : "all were busy; raise workers, ";
+                      : waiting_call.slot == slot_to_be_found ? std::string(home_is_missing) + "; raise "
+                      : waiting_call.slot                     ? "the worker of its session was busy; raise "
+                      : context_.has_nodes                    ? "all were busy; start more nodes, or raise "
+                                                              : "all were busy; raise workers, ";
         info.detail += "queue.timeout or the request's queue_timeout";
     }
     open_.leave_queue(waiting_call, code, std::move(info));
@@ -66,6 +67,7 @@ late_call call_timeouts::facts_of(const call& due_call, std::string shortage) co
                   : is_running                                                           ? running
                   : due_call.state == call_state::delayed                                ? delayed
                   : due_call.is_leased()                                                 ? queued_in_lease
+                  : due_call.slot == slot_to_be_found                                    ? queued_for_home
                   : due_call.slot                                                        ? queued_for_session
                                                                                          : queued;
     facts.was_lost = due_call.attempts > (is_running ? 1 : 0);

@@ -33,6 +33,7 @@ dispatcher::dispatcher(const worker_surroundings& surroundings)
       context_(surroundings.context),
       room_(surroundings),
       sessions_(surroundings, room_),
+      homes_(surroundings, room_, sessions_),
       open_(surroundings, room_, sessions_),
       losses_(config_, context_),
       answers_(context_, room_, sessions_, open_, losses_, pace_),
@@ -416,6 +417,9 @@ void dispatcher::remove(worker& leaver) {
 
 bool dispatcher::forget_session(const std::string& session, std::optional<time_point> unused_since) {
     auto& known = sessions_.known();
+    if (!unused_since) {
+        homes_.forget(session);
+    }
     if (unused_since && !known.is_unused(session, *unused_since)) {
         return false;
     }
@@ -445,7 +449,9 @@ void dispatcher::place_in_session(call& next, worker* place) {
     const auto now = context_.now();
     switch (taken.step) {
     case affinity_step::anywhere:
-        if (place != nullptr) {
+        if (homes_.is_due(next, taken)) {
+            look_for_home(next);
+        } else if (place != nullptr) {
             dispatch(next, *place, now);
         } else {
             go_anywhere(next);
@@ -468,6 +474,33 @@ bool dispatcher::may_use_lease(call& next, const lease_claim& lease, bool has_pl
         refuse_in_session(next, taken);
     }
     return !is_refusal(taken.step);
+}
+
+/// With too many searches, a strict call goes where the calls of other programs go, if they have not asked
+/// either.
+void dispatcher::look_for_home(call& next) {
+    const auto& session = next.req.session();
+    if (homes_.begin(session)) {
+        wait_for_search(next);
+    } else if (!sessions_.is_strict(next)) {
+        go_anywhere(next);
+    } else if (homes_.bind_without_search(session)) {
+        place_in_session(next, nullptr);
+    } else {
+        next.state = call_state::fresh; // the call is in no list
+        open_.fail(next, errc::pool_saturated);
+    }
+}
+
+void dispatcher::wait_for_search(call& next) {
+    next.slot = slot_to_be_found;
+    if (next.state != call_state::fresh) {
+        room_.rejoin(next);
+    } else if (room_.queue().unplaced_size() < config_.queue.limit + home_search::most) {
+        open_.enqueue(next, false, next.submitted);
+    } else {
+        open_.fail(next, errc::pool_saturated);
+    }
 }
 
 void dispatcher::go_anywhere(call& next) {

@@ -6,6 +6,7 @@
 #include "policy/pipelining.hpp"
 #include "pool/demand/call_answers.hpp"
 #include "pool/demand/call_timeouts.hpp"
+#include "pool/demand/home_search.hpp"
 #include "pool/demand/lost_call_policy.hpp"
 #include "pool/demand/open_calls.hpp"
 #include "pool/demand/recall_watch.hpp"
@@ -45,6 +46,13 @@ public:
     call_answers& answers() noexcept { return answers_; }
     call_timeouts& timeouts() noexcept { return timeouts_; }
     recall_watch& recalls() noexcept { return recalls_; }
+    home_search& homes() noexcept { return homes_; }
+
+    /// The worker takes calls from now on.
+    void enlist(worker& new_worker) {
+        room_.enlist(new_worker);
+        homes_.on_worker();
+    }
 
     /// The worker takes no more calls. Calls that waited for this worker alone are routed again, or fail.
     void remove(worker& leaver);
@@ -88,6 +96,8 @@ private:
     void queue_up(call& new_call);
     void place_in_session(call& next, worker* place);
     bool may_use_lease(call& next, const lease_claim& lease, bool has_place);
+    void look_for_home(call& next);
+    void wait_for_search(call& next);
     void go_anywhere(call& next);
     void wait_for(call& next, worker& home);
     void refuse_in_session(call& refused_call, const route& chosen_route);
@@ -108,6 +118,7 @@ private:
     const pool_context& context_;
     waiting_room room_;
     session_router sessions_;
+    home_search homes_;
     skep::open_calls open_;
     lost_call_policy losses_;
     pipelining pace_; ///< with the setting `automatic`

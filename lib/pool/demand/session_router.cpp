@@ -108,8 +108,8 @@ std::string session_router::why_too_many() const {
 }
 
 bool session_router::is_lost(const call& lost_call) {
-    const bool is_strict = lost_call.has_session() && affinity_.mode_of(lost_call.req) != affinity_mode::hint;
-    return is_strict && affinity_.home_of(lost_call.req.session(), now()).is_lost;
+    return lost_call.has_session() && is_strict(lost_call) &&
+           affinity_.home_of(lost_call.req.session(), now()).is_lost;
 }
 
 template <class Wish>
@@ -139,6 +139,13 @@ bool session_router::bind(const std::string& session, worker& target, affinity_m
     end_use(session);
     record_use(session, target, is_hit);
     return true;
+}
+
+void session_router::adopt(const std::string& session, worker& target, affinity_mode mode) {
+    if (home_of(session) == nullptr && affinity_.begin_use(session, now())) {
+        affinity_.bind(session, mode, target);
+        end_use(session);
+    }
 }
 
 void session_router::record_use(const std::string& session, const worker& target, bool is_hit) {

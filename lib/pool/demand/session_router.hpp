@@ -57,6 +57,13 @@ public:
     /// Binds the session to a worker that is up. Returns false if there is no room for the session.
     bool bind(const std::string& session, worker& target, affinity_mode mode);
 
+    /// Binds a session that no worker is known to serve, unless there is no room for the session.
+    void adopt(const std::string& session, worker& target, affinity_mode mode);
+
+    bool is_strict(const call& subject) const noexcept {
+        return affinity_.mode_of(subject.req) != affinity_mode::hint;
+    }
+
     /// The known sessions.
     session_affinity& known() noexcept { return affinity_; }
 

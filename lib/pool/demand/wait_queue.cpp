@@ -3,6 +3,8 @@
 
 #include "pool/demand/wait_queue.hpp"
 
+#include <algorithm>
+
 namespace skep {
 
 void wait_queue::push_back(claim_ptr new_claim) {
@@ -14,6 +16,7 @@ void wait_queue::push_back(claim_ptr new_claim) {
 
 void wait_queue::clear() noexcept {
     common_.clear();
+    unplaced_.clear();
     by_slot_.clear();
     size_ = 0;
 }
@@ -50,18 +53,24 @@ claim* wait_queue::next_for(std::uint32_t slot) noexcept {
 }
 
 claim& wait_queue::oldest() noexcept {
-    list* best = common_.empty() ? nullptr : &common_;
-    for (auto& each : by_slot_) {
+    list* best = nullptr;
+    const auto consider = [&](list& each) {
         if (!each.empty() && (best == nullptr || each.front().order < best->front().order)) {
             best = &each;
         }
-    }
+    };
+    consider(common_);
+    consider(unplaced_);
+    std::for_each(by_slot_.begin(), by_slot_.end(), consider);
     return best->front();
 }
 
 wait_queue::list& wait_queue::list_of(const claim& waiting_claim) {
     if (!waiting_claim.slot) {
         return common_;
+    }
+    if (*waiting_claim.slot == slot_to_be_found) {
+        return unplaced_;
     }
     while (*waiting_claim.slot >= by_slot_.size()) {
         by_slot_.emplace_back();

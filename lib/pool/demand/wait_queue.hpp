@@ -13,8 +13,8 @@
 namespace skep {
 
 /// Claims that wait for a place, first come, first served: unbound claims, for any worker, and the claims
-/// bound to each slot. Adding, finding and removing a claim is O(1), except oldest() and put_back(), and
-/// allocates nothing for an unbound claim.
+/// bound to each slot. Claims with `slot_to_be_found` wait for no place yet. Adding, finding and removing a
+/// claim is O(1), except oldest() and put_back(), and allocates nothing for an unbound claim.
 /// Thread safety: any thread may call size().
 class wait_queue {
 public:
@@ -67,6 +67,14 @@ public:
         return common_.find(is_wanted);
     }
 
+    // Return the number of the claims whose slot is to be found, and the first with a true `is_wanted`, or
+    // null.
+    std::size_t unplaced_size() const noexcept { return unplaced_.size(); }
+    template <class Predicate>
+    claim* find_unplaced(Predicate&& is_wanted) {
+        return unplaced_.find(is_wanted);
+    }
+
     /// Returns true if a claim older than `other` is bound to `slot`.
     bool has_older_for(std::uint32_t slot, const claim& other) const noexcept {
         return slot < by_slot_.size() && !by_slot_[slot].empty() &&
@@ -88,6 +96,7 @@ public:
     template <class Function>
     void for_each(Function&& function) {
         common_.for_each(function);
+        unplaced_.for_each(function);
         for (auto& each : by_slot_) {
             each.for_each(function);
         }
@@ -99,6 +108,7 @@ private:
     list& list_of(const claim& waiting_claim);
 
     list common_;
+    list unplaced_;
     std::vector<list> by_slot_;
     relaxed_value<std::size_t> size_;
     std::int64_t first_ = 0; ///< orders in use are in [first_, last_)

@@ -48,8 +48,21 @@ void waiting_room::reroute(std::uint32_t slot) {
     while (auto* const next = queue_.first_bound_to(slot)) {
         waiting.push_back(queue_.remove(*next));
     }
-    while (!waiting.empty()) {
-        const auto next = waiting.pop_front();
+    reroute(std::move(waiting));
+}
+
+void waiting_room::reroute(const std::string& session) {
+    claim_list<claim> waiting;
+    const auto is_of_session = [&](claim& each) { return each.as_call()->req.session() == session; };
+    while (auto* const next = queue_.find_unplaced(is_of_session)) {
+        waiting.push_back(queue_.remove(*next));
+    }
+    reroute(std::move(waiting));
+}
+
+void waiting_room::reroute(claim_list<claim> claims) {
+    while (!claims.empty()) {
+        const auto next = claims.pop_front();
         next->holder->on_granted(*next, nullptr, context_.now());
     }
     serve_all();

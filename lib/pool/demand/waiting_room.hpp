@@ -13,6 +13,7 @@
 #include <boost/intrusive/list.hpp>
 
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,9 @@ public:
 
     /// Routes the claims bound to `slot` again, because their worker may have changed.
     void reroute(std::uint32_t slot);
+
+    /// Routes the calls again that wait until the worker of `session` is found.
+    void reroute(const std::string& session);
 
     /// Returns a place for a new claim; null if the claim must wait.
     worker* place_for(const claim& new_claim);
@@ -105,6 +109,7 @@ public:
     }
 
 private:
+    void reroute(claim_list<claim> claims);
     void notify_leases_of(const worker& changed_worker, bool has_left);
     claim* next_for(const worker& place);
     claim* next_behind_held(const worker& place);

@@ -31,6 +31,11 @@ boost::asio::awaitable<std::string> greet(skep::call_interface& pool, std::strin
     co_return answer.as<std::string>();
 }
 
+skep::request predict() {
+    auto call = skep::request("predict").session("user-42").affinity(skep::affinity_mode::strict_queue);
+    return call;
+}
+
 boost::asio::awaitable<void> run_node(boost::asio::io_context& context, skep::pool& pool,
                                       boost::asio::awaitable<void> stop_signal) {
     skep::node_options options;
