@@ -143,7 +143,7 @@ void node_machine::kill() {
 
 node_call_record& node_machine::record_of(worker_call& call) {
     auto& record = calls_.at(call.arg<std::size_t>("number"));
-    ++record.runs;
+    record.ran = ++record.runs == 1 ? world_.now() : record.ran;
     record.node = name_;
     world_.trace("call " + std::to_string(record.number) + " runs at " + name_);
     return record;

@@ -15,6 +15,8 @@ namespace skep::simulation {
 /// A call from a client to the nodes.
 struct node_call_record {
     std::size_t number = 0;
+    std::size_t client = 0;
+    std::string session; ///< empty for most
     bool is_stream = false;
     bool is_idempotent = false;
     bool crashes = false; ///< the worker that runs it
@@ -25,6 +27,7 @@ struct node_call_record {
     bool is_cancelled = false; ///< by its caller
 
     std::size_t runs = 0;    ///< handlers that began
+    time_point ran{};        ///< the begin of the first of them
     std::string node;        ///< of the last of them
     std::size_t arrived = 0; ///< chunks
     bool has_ended = false;

@@ -3,6 +3,7 @@
 
 #include "simulation/node_world.hpp"
 
+#include "policy/timeout_detail.hpp"
 #include "remote/node_pool.hpp"
 #include "simulation/simulation.hpp"
 
@@ -24,6 +25,19 @@ constexpr std::uint64_t most_node_steps = 2'000'000;
 constexpr duration node_rest = 120s; ///< after the traffic and the faults
 constexpr duration longest_call = 40s;
 constexpr std::size_t most_deaths = 8; ///< by calls of one client: five, and three trials
+constexpr std::size_t strict_sessions = 12;
+constexpr std::size_t hint_sessions = 4;
+constexpr duration before_all_are_known =
+    3s;                                ///< then each client sees the same nodes, unless there is a fault
+constexpr duration longest_way = 20ms; ///< of a message, for answers in time
+
+request in_session(request what, const std::string& session) {
+    if (!session.empty()) {
+        const bool is_strict = session.starts_with("strict");
+        what.session(session).affinity(is_strict ? affinity_mode::strict_queue : affinity_mode::hint);
+    }
+    return what;
+}
 
 } // namespace
 
@@ -31,6 +45,7 @@ node_world::node_world(std::uint64_t seed, bool tracing)
     : world_(seed, tracing),
       has_rot_(world_.chance.chance(0.1)),
       is_calm_(has_rot_ || world_.chance.chance(0.25)),
+      has_sessions_(world_.chance.chance(0.5)),
       bus_(world_, draw_climate()),
       traffic_(world_.chance.between(1s, 15s)),
       operator_(world_, bus_) {
@@ -112,12 +127,14 @@ void node_world::begin_call() {
     record.number = calls_.size() - 1;
     record.is_stream = chance.chance(0.3);
     record.is_idempotent = chance.chance(0.5);
-    record.crashes = chance.chance(0.05);
+    record.crashes = chance.chance(has_sessions_ && is_calm_ ? 0 : 0.05);
     record.chunks = record.is_stream ? chance.below(200) : 0;
     record.work = chance.chance(0.8) ? chance.between(0us, 20ms) : chance.between(0us, 5s);
     record.begin = world_.now();
     record.timeout = chance.chance(0.8) ? longest_call : chance.between(1ms, longest_call);
-    auto& from = clients_[chance.below(clients_.size())];
+    record.session = draw_session();
+    record.client = chance.below(clients_.size());
+    auto& from = clients_[record.client];
     const auto signal = std::make_shared<asio::cancellation_signal>();
     const asio::any_io_executor executor = run_queue_executor(*from.queue);
     asio::co_spawn(executor, make(from, record),
@@ -130,8 +147,23 @@ void node_world::begin_call() {
     }
 }
 
+std::string node_world::draw_session() {
+    auto& chance = world_.chance;
+    if (!has_sessions_ || chance.chance(0.5)) {
+        return {};
+    }
+    return chance.chance(0.8) ? "strict-" + std::to_string(chance.below(strict_sessions))
+                              : "hint-" + std::to_string(chance.below(hint_sessions));
+}
+
+void node_world::begin_anew(client& from, const std::string& session) {
+    forgotten_.insert(session);
+    const asio::any_io_executor executor = run_queue_executor(*from.queue);
+    asio::co_spawn(executor, from.calls->forget_session(session), asio::detached);
+}
+
 asio::awaitable<void> node_world::make(client& from, node_call_record& record) {
-    request what(record.is_stream ? "stream" : "run");
+    auto what = in_session(request(record.is_stream ? "stream" : "run"), record.session);
     what.arg("number", record.number).idempotent(record.is_idempotent).timeout(record.timeout);
     std::exception_ptr problem;
     try {
@@ -148,6 +180,13 @@ asio::awaitable<void> node_world::make(client& from, node_call_record& record) {
         record.failure = failure.kind();
         check_origin(record, failure);
         world_.trace("call " + std::to_string(record.number) + ": " + failure.what());
+        if (are_homes_promised() && record.begin > world_.origin() + before_all_are_known &&
+            failure.info().detail.find(home_is_missing) != std::string::npos) {
+            wrong(record, "waits for a link to a node that all clients have");
+        }
+        if (failure.kind() == errc::session_worker_unavailable) {
+            begin_anew(from, record.session);
+        }
     } catch (const boost::system::system_error&) { // cancelled before it began
         record.failure = errc::cancelled;
     }
@@ -277,7 +316,9 @@ void node_world::check_origin(const node_call_record& record, const reply& answe
 void node_world::check_origin(const node_call_record& record, const error& failure) {
     const bool is_lost = failure.kind() == errc::worker_lost || failure.kind() == errc::node_lost;
     const auto& node = failure.info().node;
-    if (is_lost && (node.empty() || (!record.is_idempotent && record.runs == 1 && node != record.node))) {
+    const bool is_named =
+        !node.empty() || !record.session.empty(); // the second attempt of a session has none
+    if (is_lost && (!is_named || (!record.is_idempotent && record.runs == 1 && node != record.node))) {
         wrong(record, "is lost at '" + node + "', and has run at " + record.node);
     }
 }
@@ -296,6 +337,9 @@ void node_world::check_failure(const node_call_record& record) {
     case errc::no_worker: // like the rest, by the node's pool
     case errc::unavailable:
     case errc::pool_saturated: is_right = record.is_idempotent || record.runs == 0; break;
+    case errc::session_worker_unavailable:
+        is_right = is_right || record.crashes || has_harm_ || has_drain_ || (record.runs == 0 && !is_calm_);
+        break;
     case errc::shutting_down: is_right = is_right || has_drain_; break;
     default: break;
     }
@@ -348,8 +392,50 @@ void node_world::check_ejection() {
     }
 }
 
+bool node_world::are_homes_promised() const noexcept {
+    return is_calm_ && !has_rot_ && bus_.latency() < longest_way && world_.failed_allocations() == 0;
+}
+
+/// Clients that see the same nodes choose the same node for a strict session. A client that comes later finds
+/// the session where it is.
+void node_world::check_sessions() {
+    if (!are_homes_promised()) {
+        return;
+    }
+    for (std::size_t i = 0; i < strict_sessions; ++i) {
+        const auto session = "strict-" + std::to_string(i);
+        if (!forgotten_.contains(session)) {
+            check_session(session);
+        }
+    }
+}
+
+void node_world::check_session(const std::string& session) {
+    const node_call_record* first = nullptr;
+    auto begin = time_point::max();
+    for (const auto& each : calls_) {
+        if (each.session == session) {
+            begin = std::min(begin, each.begin);
+            first = each.runs > 0 && (first == nullptr || each.ran < first->ran) ? &each : first;
+        }
+    }
+    for (const auto& each : calls_) {
+        const bool is_rival = first != nullptr && each.session == session && each.client != first->client &&
+                              each.begin <= first->ran;
+        if (is_rival && begin < world_.origin() + before_all_are_known) {
+            return;
+        }
+    }
+    for (const auto& each : calls_) {
+        if (each.session == session && each.runs > 0 && each.node != first->node) {
+            wrong(each, "of " + session + " runs at " + each.node + ", and the session is at " + first->node);
+        }
+    }
+}
+
 void node_world::check_end() {
     check_ejection();
+    check_sessions();
     for (auto& each : clients_) {
         if (!each.is_done) {
             world_.violated("a client does not come to its end");

@@ -17,6 +17,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,8 @@ private:
     void check_service();
     void fault();
     void begin_call();
+    std::string draw_session();
+    void begin_anew(client& from, const std::string& session);
     asio::awaitable<void> make(client& from, node_call_record& record);
     asio::awaitable<void> read(client& from, node_call_record& record, request what);
     void end_all();
@@ -59,6 +62,9 @@ private:
     void check_failure(const node_call_record& record);
     void check_origin(const node_call_record& record, const reply& answer);
     void check_origin(const node_call_record& record, const error& failure);
+    bool are_homes_promised() const noexcept;
+    void check_sessions();
+    void check_session(const std::string& session);
     void check_end();
     void wrong(const node_call_record& record, const std::string& what);
 
@@ -67,6 +73,8 @@ private:
     bool is_calm_;           ///< no loss, no fault
     bool has_harm_ = false;  ///< a fault that may cost calls
     bool has_drain_ = false; ///< a node was drained
+    bool has_sessions_;
+    std::set<std::string> forgotten_; ///< sessions that began anew
     sim_bus bus_;
     std::deque<node_call_record> calls_;
     std::deque<std::unique_ptr<node_machine>> machines_;
