@@ -2,11 +2,13 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 // Nodes that send any text as their beacon, at any time, leave a client with valid nodes, a limited number of
-// nodes, and counts that fit together.
+// nodes, and counts that fit together. As a question for a session, or as an answer, the text is valid or
+// ignored.
 
 #include "check.hpp"
 #include "core/node_name.hpp"
 #include "remote/node_directory.hpp"
+#include "wire/home_messages.hpp"
 #include "wire/node_beacon.hpp"
 
 #include <chrono>
@@ -41,6 +43,27 @@ void check(const node_beacon& beacon) {
     require(again->node == beacon.node && again->epoch == beacon.epoch &&
                 again->interval == beacon.interval && again->is_draining == beacon.is_draining,
             "a beacon keeps its members");
+}
+
+void check_homes(std::string_view text) {
+    const auto question = decode_home_question(text);
+    if (question) {
+        require(is_session_id(question->session) && !question->pool.empty(), "a question names a session");
+        require(text.size() <= most_home_bytes, "a long text is no question");
+        const auto again = encode_home_question(*question);
+        const auto copy = decode_home_question(again);
+        require(again.size() > most_home_bytes || (copy && encode_home_question(*copy) == again),
+                "a question stays the same");
+    }
+    const auto answer = decode_home_answer(text);
+    if (answer) {
+        require(is_node_name(answer->node) && !answer->epoch.empty(), "an answer names a node");
+        require(text.size() <= most_home_bytes, "a long text is no answer");
+        const auto again = encode_home_answer(*answer);
+        const auto copy = decode_home_answer(again);
+        require(again.size() > most_home_bytes || (copy && encode_home_answer(*copy) == again),
+                "an answer stays the same");
+    }
 }
 
 /// A client that has as many nodes as it takes, but one. Lives as long as the program.
@@ -106,6 +129,7 @@ private:
     }
 
     void hear(std::string_view text) {
+        check_homes(text);
         const auto beacon = decode_beacon(text);
         require(!beacon || text.size() <= node_beacon::most_bytes, "a long text is no beacon");
         if (beacon) {
@@ -166,6 +190,8 @@ private:
         const auto usable = nodes_.usable(now_);
         require(known <= node_directory::most_nodes, "the nodes are limited");
         require(usable <= known, "a usable node is known");
+        const auto home = nodes_.choose("a session", now_);
+        require(home.empty() || nodes_.find(home) != nullptr, "the rendezvous is at a known node");
         require(usable >= taken_.size(), "a taken node is usable");
         require((usable > taken_.size()) == nodes_.has_ready(now_), "a node that is not taken is ready");
     }

@@ -55,7 +55,7 @@ public:
     }
     bool has_link() const noexcept { return !peer_.empty(); }
 
-    /// Hears requests for links. The first has a link from then on.
+    /// Hears requests for links, and questions for sessions. The first request has a link from then on.
     void serve(const std::string& subject) { carrier().subscribe(subject); }
 
     bool has_end() const noexcept { return has_end_; }
@@ -90,6 +90,7 @@ public:
 private:
     static constexpr std::uint32_t usual_window = 1 << 20;
     static constexpr std::uint16_t epoch = 7;
+    static constexpr std::string_view home_subject = "skep.default.home";
     static constexpr std::size_t head_codes = 6; ///< bytes of a step that choose a head
 
     static std::size_t number_in(std::string_view text, std::size_t place) {
@@ -111,6 +112,8 @@ private:
         case 'o': carrier().publish(peer_, "_INBOX.other.1", rest, {}); break;
         case 'h': send_head(rest); break;
         case 'w': ask(rest); break;
+        case 'q': carrier().publish(home_subject, own_ + ".home.1", rest, {}); break;
+        case 'a': answer(rest); break;
         default: send(line); break;
         }
     }
@@ -143,12 +146,23 @@ private:
         carrier().publish(peer_ + "x", own_ + "x", {head.data(), head.size()}, wish);
     }
 
+    /// Answers the last question for a session.
+    void answer(std::string_view text) {
+        if (!question_.empty()) {
+            carrier().publish(question_, {}, text, {});
+        }
+    }
+
     void publish(const link_message& message, std::string_view reply) {
         const auto head = encode_link_head(message);
         carrier().publish(peer_, reply, {head.data(), head.size()}, message.body);
     }
 
     void on_message(const bus_message& message) override {
+        if (message.subject == home_subject) {
+            question_ = message.reply;
+            return;
+        }
         const auto heard = message.has_no_receiver ? std::nullopt : decode_link_message(message.body);
         if (!heard) {
             return;
@@ -176,6 +190,7 @@ private:
     strand executor_;
     std::string own_;
     std::string peer_;
+    std::string question_; ///< the subject for its answers
     std::uint64_t sent_ = 0;
     std::uint64_t received_ = 0;
     bool has_end_ = false;

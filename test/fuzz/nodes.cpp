@@ -69,6 +69,7 @@ public:
             hostile_peer peer(context_, time_, bus_);
             const auto name = "evil-" + std::to_string(++attacks_);
             peer.serve("skep.default.node." + name + ".*");
+            peer.serve("skep.default.home");
             announce(peer, name);
             greet(peer, script.empty() ? '\0' : script[0]);
             begin_calls();
@@ -121,11 +122,15 @@ private:
         }
     }
 
-    /// Two calls with one answer, one that may be repeated, and one with an answer in chunks.
+    /// Two calls with one answer, one that may be repeated and one of a session, and one with an answer in
+    /// chunks.
     void begin_calls() {
         for (int i = 0; i < calls_at_a_time - 1; ++i) {
             auto call = request("double").arg("n", i).timeout(2s).idempotent(i == 0);
             call.tool("lookup", [](tool_call) -> asio::awaitable<tool_reply> { co_return tool_reply(1); });
+            if (i == 1) {
+                call.session("s" + std::to_string(attacks_)).affinity(affinity_mode::strict_queue);
+            }
             begin(execute(std::move(call)));
         }
         begin(read_stream(request("double").arg("n", 1).timeout(2s)));
