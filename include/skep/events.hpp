@@ -66,6 +66,7 @@ struct worker_ready {
     worker_id worker;
     int pid = 0;
     duration start_time{}; ///< since the pool requested the worker
+    std::string node{};
 };
 
 /// A worker ended. Published for workers that never became ready, too.
@@ -84,6 +85,7 @@ struct worker_terminated {
     /// The worker's last output, as in error_info::output_tail, if the worker was lost: it ended by itself,
     /// froze, broke the protocol or did not come up.
     std::string output_tail;
+    std::string node{};
 };
 
 /// A health probe of a worker ended.
@@ -462,12 +464,103 @@ struct node_admin {
     std::string outcome;  ///< the answer, for people
 };
 
+/// A node was heard for the first time, or again after its node_left.
+struct node_joined {
+    static constexpr std::string_view name = "node.joined";
+    std::string pool;
+    std::string node;
+    std::string epoch;      ///< another with each start of the node
+    std::size_t places = 0; ///< calls that the node runs at a time
+};
+
+/// A node takes no more calls, and has no link.
+struct node_left {
+    static constexpr std::string_view name = "node.left";
+    std::string pool;
+    std::string node;
+    std::string epoch;  ///< as in its node_joined
+    std::string reason; ///< "it drains", "it is silent" or "it was started again"
+};
+
+/// Links to a node were lost: the pool opens no link to the node for a time, and then one for a trial.
+struct node_ejected {
+    static constexpr std::string_view name = "node.ejected";
+    std::string pool;
+    std::string node;
+    duration time{};             ///< until the trial
+    std::uint64_t ejections = 0; ///< of this node by this pool, with this one
+};
+
+/// A node that was ejected has answered a call.
+struct node_readmitted {
+    static constexpr std::string_view name = "node.readmitted";
+    std::string pool;
+    std::string node;
+};
+
+// Links: published by a client with `worker`, and by a node with `client`, the name of the client's pool.
+
+/// A node has accepted a link of a client.
+struct link_opened {
+    static constexpr std::string_view name = "link.opened";
+    std::string pool;
+    worker_id worker;
+    std::string node;
+    std::string client;
+};
+
+/// A link goes on after a cut, without a loss.
+struct link_resumed {
+    static constexpr std::string_view name = "link.resumed";
+    std::string pool;
+    worker_id worker;
+    std::string node;
+    std::string client;
+};
+
+/// A link was ended in order, by the client or the node.
+struct link_closed {
+    static constexpr std::string_view name = "link.closed";
+    std::string pool;
+    worker_id worker;
+    std::string node;
+    std::string client;
+    duration lifetime{}; ///< since the link was opened
+    std::string reason;
+};
+
+/// A link was lost: the peer is out of reach or silent, was started again, or broke the protocol.
+struct link_lost {
+    static constexpr std::string_view name = "link.lost";
+    std::string pool;
+    worker_id worker;
+    std::string node;
+    std::string client;
+    duration lifetime{}; ///< since the link was opened
+    std::string reason;
+};
+
+/// The connection to a server of the bus is up. `pool`: of a client; `node`: of a node.
+struct bus_up {
+    static constexpr std::string_view name = "bus.up";
+    std::string pool;
+    std::string node;
+};
+
+/// The connection to the bus is lost.
+struct bus_down {
+    static constexpr std::string_view name = "bus.down";
+    std::string pool;
+    std::string node;
+    std::string problem; ///< the last one reported; empty if there is none
+};
+
 BOOST_DESCRIBE_STRUCT(worker_transition, (), (worker, from, to, reason, time_in_state, code, metadata))
 BOOST_DESCRIBE_STRUCT(worker_spawned, (), (worker, pid, start_time))
-BOOST_DESCRIBE_STRUCT(worker_ready, (), (worker, pid, start_time))
+BOOST_DESCRIBE_STRUCT(worker_ready, (), (worker, pid, start_time, node))
 BOOST_DESCRIBE_STRUCT(worker_terminated, (),
                       (worker, pid, lifetime, calls, reason, planned, outcome, status, unanswered,
-                       output_tail))
+                       output_tail, node))
 BOOST_DESCRIBE_STRUCT(worker_health_check, (), (worker, probe_time, passed, complaint))
 BOOST_DESCRIBE_STRUCT(worker_recycled, (), (worker, reason))
 BOOST_DESCRIBE_STRUCT(worker_tainted, (), (worker, exit))
@@ -515,6 +608,16 @@ BOOST_DESCRIBE_STRUCT(session_removed, (), (session))
 BOOST_DESCRIBE_STRUCT(session_quota_warning, (), (count, quota))
 BOOST_DESCRIBE_STRUCT(lease_leaked, (), (worker, held_for, file, line, function))
 BOOST_DESCRIBE_STRUCT(node_admin, (), (node, action, asker, is_done, outcome))
+BOOST_DESCRIBE_STRUCT(node_joined, (), (pool, node, epoch, places))
+BOOST_DESCRIBE_STRUCT(node_left, (), (pool, node, epoch, reason))
+BOOST_DESCRIBE_STRUCT(node_ejected, (), (pool, node, time, ejections))
+BOOST_DESCRIBE_STRUCT(node_readmitted, (), (pool, node))
+BOOST_DESCRIBE_STRUCT(link_opened, (), (pool, worker, node, client))
+BOOST_DESCRIBE_STRUCT(link_resumed, (), (pool, worker, node, client))
+BOOST_DESCRIBE_STRUCT(link_closed, (), (pool, worker, node, client, lifetime, reason))
+BOOST_DESCRIBE_STRUCT(link_lost, (), (pool, worker, node, client, lifetime, reason))
+BOOST_DESCRIBE_STRUCT(bus_up, (), (pool, node))
+BOOST_DESCRIBE_STRUCT(bus_down, (), (pool, node, problem))
 
 } // namespace events
 
@@ -532,7 +635,9 @@ using any_event = std::variant<
     events::request_finished, events::request_failed, events::request_retried, events::request_recalled,
     events::batch_formed, events::stream_chunk, events::tool_called, events::span, events::session_affinity,
     events::session_created, events::session_expired, events::session_removed, events::session_quota_warning,
-    events::lease_leaked, events::node_admin>;
+    events::lease_leaked, events::node_joined, events::node_left, events::node_ejected,
+    events::node_readmitted, events::link_opened, events::link_resumed, events::link_closed,
+    events::link_lost, events::bus_up, events::bus_down, events::node_admin>;
 
 } // namespace detail
 
@@ -540,7 +645,7 @@ using any_event = std::variant<
 struct event : detail::any_event {
     using variant::variant;
     event() = default;
-    // In the library, because 44 types take the compiler long.
+    // In the library, because 54 types take the compiler long.
     SKEP_API event(const event&);
     SKEP_API event(event&&) noexcept;
     SKEP_API event& operator=(const event&);

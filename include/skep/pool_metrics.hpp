@@ -39,6 +39,12 @@ struct batch_metrics {
     histogram wait_time; ///< of every batch: time from the arrival of its first call until it was sent
 };
 
+/// Calls by their outcome.
+struct call_counts {
+    std::uint64_t succeeded = 0;          ///< calls that ended with a reply
+    std::map<errc, std::uint64_t> failed; ///< failed calls by error code
+};
+
 /// All figures of a pool at one moment: see pool::metrics(). calls() counts the same calls as
 /// status.counters.
 struct pool_metrics {
@@ -50,15 +56,19 @@ struct pool_metrics {
     /// The batches of the first metrics_options::commands batch commands, with names of at most 128 bytes.
     /// Batches of other commands are not counted.
     std::map<std::string, batch_metrics> batches;
+    /// Of a remote_pool: the calls that ended at a node, by the name of the node. The first 100 nodes have
+    /// counts of their own; the calls of further nodes are under "".
+    std::map<std::string, call_counts> nodes;
 
     /// Returns the sum of all commands.
     SKEP_API call_metrics calls() const;
 };
 
 /// Returns {"status": S, "start_time": T, "calls": C, "commands": {name: C, ...}, "others": C, "batches":
-/// {name: {"calls": n, "sizes": {"1": n, "2": n, "4": n, ...}, "wait_time": T}, ...}}. S is
-/// to_json(pool_status). C is {"succeeded": n, "failed": {errc: n, ...}, "queue_time": T, "run_time": T}. T
-/// is {"count": n, "sum_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms"}, in fractions of milliseconds.
+/// {name: {"calls": n, "sizes": {"1": n, "2": n, "4": n, ...}, "wait_time": T}, ...}}, and of a remote_pool
+/// also "nodes": {name: {"succeeded": n, "failed": {errc: n, ...}}, ...}. S is to_json(pool_status). C is
+/// {"succeeded": n, "failed": {errc: n, ...}, "queue_time": T, "run_time": T}. T is {"count": n, "sum_ms",
+/// "p50_ms", "p90_ms", "p99_ms", "max_ms"}, in fractions of milliseconds.
 SKEP_API boost::json::object to_json(const pool_metrics& metrics);
 
 } // namespace skep

@@ -6,6 +6,7 @@
 #include <skep/circuit_breaker.hpp>
 #include <skep/error.hpp>
 #include <skep/export.hpp>
+#include <skep/remote_status.hpp>
 #include <skep/time.hpp>
 #include <skep/worker_id.hpp>
 #include <skep/worker_state.hpp>
@@ -60,6 +61,7 @@ struct probe_result {
 struct worker_status {
     worker_id id;                                  ///< id of the worker
     pid_t pid = 0;                                 ///< pid of its process; 0 without a process
+    std::string node;                              ///< the node that it is a link to; empty for a process
     worker_state state = worker_state::created;    ///< lifecycle state
     worker_health health = worker_health::unknown; ///< result of its health probes
     /// The worker's availability; tainted for a slot that is held back after a crash.
@@ -119,6 +121,7 @@ struct pool_counters {
     std::uint64_t scale_downs = 0;          ///< number of times that the autoscaler removed workers
     std::uint64_t missed_pings = 0;         ///< pings without an answer in time
     std::uint64_t output_lines_dropped = 0; ///< lines beyond output_options::lines_per_second
+    std::uint64_t busy_answers = 0; ///< refusals by nodes that had no room for a call; see remote_pool
 };
 
 /// A consistent snapshot of a pool.
@@ -142,6 +145,7 @@ struct pool_status {
     std::optional<error_info> last_failure; ///< failure of the worker that failed last, if any
     std::vector<worker_status> workers;     ///< workers by slot, then leaving workers
     pool_counters counters;                 ///< totals since the construction of the pool
+    std::optional<remote_status> remote;    ///< of a remote_pool: the nodes; empty for a pool of processes
 };
 
 /// Returns true if the pool would serve a call, at once or when a worker has room. For readiness probes.

@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/link_counters_json.hpp"
 #include <skep/pool_status.hpp>
 
 #include <boost/json/array.hpp>
@@ -49,6 +50,7 @@ json::object to_json(const probe_result& probe) {
 }
 
 json::object to_json(const worker_status& worker);
+json::object to_json(const node_view& node);
 
 template <class Item>
 json::array list_of(const std::vector<Item>& items) {
@@ -102,7 +104,33 @@ json::object to_json(const worker_status& worker) {
     if (!worker.loop.empty()) {
         result["loop"] = worker.loop;
     }
+    if (!worker.node.empty()) {
+        result["node"] = worker.node;
+    }
     return result;
+}
+
+json::object to_json(const node_view& node) {
+    json::object result{{"name", node.name},          {"epoch", node.epoch}, {"state", to_string(node.state)},
+                        {"places", node.places},      {"calls", node.calls}, {"own_calls", node.own_calls},
+                        {"ejections", node.ejections}};
+    if (node.worker) {
+        result["worker"] = to_string(*node.worker);
+    }
+    if (node.round_trip > duration::zero()) {
+        result["round_trip_ms"] = std::chrono::duration<double, std::milli>(node.round_trip).count();
+    }
+    if (node.ejected_for) {
+        result["ejected_for_ms"] = milliseconds(*node.ejected_for);
+    }
+    return result;
+}
+
+json::object to_json(const remote_status& remote) {
+    return {{"is_connected", remote.is_connected},
+            {"reconnects", remote.reconnects},
+            {"links", to_json(remote.links)},
+            {"nodes", list_of(remote.nodes)}};
 }
 
 json::object to_json(const pool_counters& counters) {
@@ -131,7 +159,8 @@ json::object to_json(const pool_counters& counters) {
             {"scale_ups", counters.scale_ups},
             {"scale_downs", counters.scale_downs},
             {"missed_pings", counters.missed_pings},
-            {"output_lines_dropped", counters.output_lines_dropped}};
+            {"output_lines_dropped", counters.output_lines_dropped},
+            {"busy_answers", counters.busy_answers}};
 }
 
 /// Leaves out the output of the worker, which may contain anything.
@@ -173,6 +202,9 @@ json::object to_json(const pool_status& status) {
     }
     result["workers"] = list_of(status.workers);
     result["counters"] = to_json(status.counters);
+    if (status.remote) {
+        result["remote"] = to_json(*status.remote);
+    }
     return result;
 }
 

@@ -342,18 +342,23 @@ void link_state::owe_acknowledgement(std::size_t bytes, time_point now, messages
 void link_state::on_sync(time_point now, messages& out) {
     const bool has_progress = output_.acknowledged() - returned_to_ >= segment();
     if (!is_synced_ || has_progress || now >= next_return_) {
-        is_synced_ = true;
+        resume();
         go_back(now);
         emit(link_kind::sync_ack, now, out);
     }
+}
+
+/// Both sides know again where the stream goes on.
+void link_state::resume() noexcept {
+    counts_.resumes += is_synced_ ? 0 : 1;
+    is_synced_ = true;
 }
 
 /// The stream follows from the expected position on.
 void link_state::on_sync_ack(time_point now) {
     asked_.reset();
     if (!is_synced_) {
-        is_synced_ = true;
-        ++counts_.resumes;
+        resume();
         go_back(now);
     }
 }

@@ -5,6 +5,7 @@
 
 #include "core/link_message.hpp"
 #include "policy/link_output.hpp"
+#include <skep/link_counters.hpp>
 #include <skep/time.hpp>
 
 #include <algorithm>
@@ -39,6 +40,12 @@ enum class link_end_cause {
     no_progress, ///< the peer has acknowledged nothing for link_limits::silence
     violation,   ///< the peer broke the protocol
 };
+
+/// Returns true unless one side has ended the link, or refused it, in order.
+constexpr bool is_loss(link_end_cause cause) noexcept {
+    return cause != link_end_cause::closed && cause != link_end_cause::peer_closed &&
+           cause != link_end_cause::refused;
+}
 
 struct link_end {
     link_end_cause cause;
@@ -115,12 +122,11 @@ public:
     /// Returns the time between a message and its acknowledgement, smoothed; 0 before the first measurement.
     duration round_trip() const noexcept { return round_trip_; }
 
-    struct counters {
-        std::uint64_t resumes = 0;    ///< synchronisations after a cut
-        std::uint64_t gaps = 0;       ///< messages after a lost message
-        std::uint64_t duplicates = 0; ///< messages with bytes that had arrived
-    };
-    const counters& counts() const noexcept { return counts_; }
+    link_counters counts() const noexcept {
+        auto counts = counts_;
+        counts.resent_bytes = output_.taken_again();
+        return counts;
+    }
 
 private:
     enum class phase { opening, open, ended };
@@ -160,6 +166,7 @@ private:
     void owe_acknowledgement(std::size_t bytes, time_point now, messages& out);
     void on_sync(time_point now, messages& out);
     void on_sync_ack(time_point now);
+    void resume() noexcept;
 
     bool is_bus_up() const noexcept { return !down_since_; }
     bool may_send() const noexcept;
@@ -205,7 +212,7 @@ private:
     time_point acknowledgement_due_ = time_point::max();
     std::optional<stopwatch> stopwatch_;
     duration round_trip_{};
-    counters counts_;
+    link_counters counts_; ///< but resent_bytes
 };
 
 } // namespace skep

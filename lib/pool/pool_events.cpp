@@ -205,7 +205,8 @@ void pool_events::publish_end(const worker& ended_worker) const {
                                          life.process().exists ? to_string(life.process().status)
                                                                : std::string(),
                                          ended_worker.calls().unanswered(),
-                                         life.is_lost() ? ended_worker.last_output() : std::string()};
+                                         life.is_lost() ? ended_worker.last_output() : std::string(),
+                                         ended_worker.node()};
     });
 }
 

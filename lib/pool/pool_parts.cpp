@@ -125,6 +125,7 @@ pool_status pool_parts::status() {
     scaling.count(result.counters);
     result.suspended = suspensions.is_on();
     supervision.report(result, now);
+    result.remote = starter->look();
     return result;
 }
 

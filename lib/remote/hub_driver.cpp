@@ -32,6 +32,8 @@ void hub_driver::on_message(const bus_message& message) {
 
 void hub_driver::on_connection(bool is_up) {
     guard([&] {
+        reconnects_ += is_up && was_lost_ ? 1 : 0;
+        was_lost_ = !is_up;
         use().on_connection(is_up, events_);
         user_.on_connection(is_up);
         tell_events();

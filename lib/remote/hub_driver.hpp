@@ -8,6 +8,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -56,6 +57,11 @@ public:
     }
     const link_hub& hub() const noexcept { return hub_; }
 
+    bool is_up() const noexcept { return bus_->is_up(); }
+
+    /// Returns the number of connections to the bus after the first one.
+    std::uint64_t reconnects() const noexcept { return reconnects_; }
+
     /// Returns the events that the user has not been told of, for a function of the hub that adds some.
     link_hub::events& events() noexcept { return events_; }
 
@@ -72,6 +78,8 @@ private:
 
     hub_user& user_;
     bool has_failed_ = false;
+    bool was_lost_ = false; ///< the last connection to the bus
+    std::uint64_t reconnects_ = 0;
     latch wake_;
     link_hub::events events_;
     std::unique_ptr<bus> bus_;

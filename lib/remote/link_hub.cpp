@@ -79,6 +79,7 @@ void link_hub::close(remote_link& link, std::string reason) {
 
 void link_hub::forget(remote_link& link) {
     unread_bytes_ -= link.unread_bytes();
+    past_counts_ += link.state_.counts();
     ticks_.remove(link);
     const auto found = links_.find(link.subject_);
     forgotten_.push_back(std::move(found->second));
@@ -163,12 +164,16 @@ void link_hub::act(remote_link& link, const Action& action) {
     }
 }
 
-/// Likewise, and reports the end of the link, that it takes bytes again, or another load or reach of the
-/// peer.
+/// Likewise, and reports a resumption or the end of the link, that it takes bytes again, or another load or
+/// reach of the peer.
 template <class Action>
 void link_hub::act(remote_link& link, events& out, const Action& action) {
     const auto load_before = link.state_.peer_load();
+    const auto resumes_before = link.state_.counts().resumes;
     act(link, action);
+    if (link.state_.counts().resumes != resumes_before) {
+        out.push_back(link_resumed{&link});
+    }
     if (link.state_.peer_load() != load_before) {
         out.push_back(link_load_changed{&link});
     }
@@ -239,6 +244,14 @@ void link_hub::receive(remote_link& link, const link_message& message, events& o
 remote_link* link_hub::find_open(std::string_view subject) const noexcept {
     const auto found = links_.find(subject);
     return found == links_.end() || found->second->state_.outcome() ? nullptr : found->second.get();
+}
+
+link_counters link_hub::counts() const noexcept {
+    auto sum = past_counts_;
+    for (const auto& each : links_) {
+        sum += each.second->state_.counts();
+    }
+    return sum;
 }
 
 /// Returns false without memory for the bytes.

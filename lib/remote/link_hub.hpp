@@ -103,6 +103,11 @@ struct link_reach_changed {
     remote_link* link;
 };
 
+/// The link goes on after a cut.
+struct link_resumed {
+    remote_link* link;
+};
+
 /// The link has ended, other than by link_hub::close(). link_hub::forget() is due.
 struct link_ended {
     remote_link* link;
@@ -110,7 +115,7 @@ struct link_ended {
 };
 
 using link_event = std::variant<link_request, link_accepted, link_readable, link_writable, link_load_changed,
-                                link_reach_changed, link_ended>;
+                                link_reach_changed, link_resumed, link_ended>;
 
 /// The links of one program, over one connection to a bus. Keeps the times of all links, and divides the
 /// memory that the bus may need for this program. The owner passes on the reports of the bus, calls tick() at
@@ -169,6 +174,9 @@ public:
     /// Returns the number of links that are not forgotten.
     std::size_t size() const noexcept { return links_.size(); }
 
+    /// Returns the sums over all links, past and present. Complexity: linear in the present links.
+    link_counters counts() const noexcept;
+
     /// Returns the number of received bytes, of all links, that read() has not returned.
     std::size_t unread_bytes() const noexcept { return unread_bytes_; }
 
@@ -197,6 +205,7 @@ private:
     std::uint16_t next_epoch_;
     std::uint32_t window_;                                ///< of each link
     std::size_t unread_bytes_ = 0;                        ///< of all links
+    link_counters past_counts_;                           ///< of the forgotten links
     std::vector<remote_link*> used_;                      ///< in this turn
     link_state::messages messages_;                       ///< to publish, in act()
     std::map<std::string, time_point, std::less<>> told_; ///< time of answer_unknown(), by subject

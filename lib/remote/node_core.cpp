@@ -11,6 +11,7 @@
 #include "wire/protocol_violation.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 namespace skep {
@@ -19,6 +20,7 @@ namespace {
 
 constexpr double beacon_jitter = 0.2;
 constexpr duration between_looks_at_links = std::chrono::milliseconds(10);
+constexpr std::size_t most_shown_clients = 100;
 
 } // namespace
 
@@ -138,7 +140,10 @@ node_status node_core::status() {
     result.epoch = epoch_;
     result.is_connected = driver_.carrier().is_up();
     result.is_draining = drain_.is_draining();
-    result.problem = problem_;
+    result.problem = result.is_connected ? std::string() : problem_;
+    result.reconnects = driver_.reconnects();
+    result.link_counts = driver_.hub().counts();
+    result.clients = clients();
     result.links = links_.size();
     for (const auto& each : links_) {
         result.calls += each.second->calls();
@@ -147,6 +152,18 @@ node_status node_core::status() {
         result.pools.emplace(name, offered.look());
     }
     return result;
+}
+
+std::vector<client_view> node_core::clients() const {
+    std::vector<client_view> found;
+    for (const auto& each : links_) {
+        found.push_back(each.second->look());
+    }
+    const auto shown = std::min(found.size(), most_shown_clients);
+    std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(shown), found.end(),
+                      [](const auto& a, const auto& b) { return a.calls > b.calls; });
+    found.resize(shown);
+    return found;
 }
 
 asio::awaitable<void> node_core::stop() {
@@ -160,7 +177,9 @@ asio::awaitable<void> node_core::stop() {
     changed_.notify_all();
     while (!links_.empty()) {
         const auto last = links_.begin()->second;
-        last->end("the node stops");
+        const link_end end_of_link{link_end_cause::closed, "the node stops"};
+        last->end(end_of_link.detail);
+        publish_end(*last, end_of_link);
         links_.erase(links_.begin());
         co_await last->idle();
     }
@@ -200,7 +219,7 @@ void node_core::check_room(const link_request& request) {
 
 void node_core::answer(const link_request& request) {
     check_room(request);
-    const auto wish = read_link_wish(request.body());
+    auto wish = read_link_wish(request.body());
     const auto offered = setup_.pools.find(wish.pool);
     if (offered == setup_.pools.end()) {
         throw protocol_violation("the node has no pool '" + wish.pool + "'");
@@ -212,9 +231,14 @@ void node_core::answer(const link_request& request) {
     if (accepted != nullptr) {
         const auto& subject = accepted->subject();
         const auto made = std::make_shared<served_link>(
-            context_.executor, driver_, *accepted, offered->second, setup_.limits,
-            [this, subject](std::string_view reason) { end(subject, reason); });
+            context_.executor, driver_, *accepted, std::move(wish), offered->second, setup_.limits,
+            [this, subject](std::string_view reason) {
+                end(subject, {link_end_cause::closed, std::string(reason)});
+            });
         links_.emplace(subject, made);
+        context_.publish<events::link_opened>([&] {
+            return events::link_opened{made->wish().pool, {}, setup_.name, made->wish().client};
+        });
         made->start();
     }
 }
@@ -227,7 +251,7 @@ void node_core::handle(const link_readable& event) {
     try {
         found->second->read();
     } catch (const protocol_violation& violation) {
-        end(event.link->subject(), violation.what());
+        end(event.link->subject(), {link_end_cause::violation, violation.what()});
     }
 }
 
@@ -243,15 +267,25 @@ void node_core::limit_memory() {
             std::max_element(links_.begin(), links_.end(),
                              [&](const auto& a, const auto& b) { return memory_of(a) < memory_of(b); });
         total -= memory_of(*largest);
-        end(largest->first, "the node has no memory for its bytes");
+        end(largest->first, {link_end_cause::violation, "the node has no memory for its bytes"});
     }
 }
 
 void node_core::handle(const link_ended& event) {
-    end(event.link->subject(), event.end.detail);
+    end(event.link->subject(), event.end);
 }
 
-void node_core::end(const std::string& subject, std::string_view reason) {
+void node_core::handle(const link_resumed& event) {
+    const auto found = links_.find(event.link->subject());
+    if (found != links_.end()) {
+        context_.publish<events::link_resumed>([&] {
+            const auto& wish = found->second->wish();
+            return events::link_resumed{wish.pool, {}, setup_.name, wish.client};
+        });
+    }
+}
+
+void node_core::end(const std::string& subject, const link_end& end_of_link) {
     const auto found = links_.find(subject);
     if (found == links_.end()) {
         return;
@@ -259,7 +293,22 @@ void node_core::end(const std::string& subject, std::string_view reason) {
     const auto ended_link = found->second;
     burials_.spawn(shared_from_this(), bury(ended_link)); // first, as this may lack memory
     links_.erase(found);
-    ended_link->end(reason);
+    ended_link->end(end_of_link.detail);
+    publish_end(*ended_link, end_of_link);
+}
+
+void node_core::publish_end(const served_link& link, const link_end& end_of_link) const noexcept {
+    const auto publish = [&]<class Event>(std::type_identity<Event>) {
+        context_.publish<Event>([&] {
+            return Event{link.wish().pool,   {},         setup_.name,
+                         link.wish().client, link.age(), end_of_link.detail};
+        });
+    };
+    if (is_loss(end_of_link.cause)) {
+        publish(std::type_identity<events::link_lost>());
+    } else {
+        publish(std::type_identity<events::link_closed>());
+    }
 }
 
 /// Keeps a link until its calls have ended.
@@ -395,16 +444,17 @@ void node_core::on_connection(bool is_up) {
         if (!std::exchange(problem_, {}).empty()) {
             log_(log_level::warning, "the connection to the bus is up again");
         }
+        context_.publish<events::bus_up>([&] { return events::bus_up{{}, setup_.name}; });
         announce(load_subject(setup_.domain));
+    } else {
+        context_.publish<events::bus_down>([&] { return events::bus_down{{}, setup_.name, problem_}; });
     }
     changed_.notify_all();
 }
 
 void node_core::on_problem(const std::string& text) {
     log_(log_level::warning, text);
-    if (!driver_.carrier().is_up()) {
-        problem_ = text;
-    }
+    problem_ = text;
 }
 
 /// The clients learn at once that the node is gone. stop() does the rest.
@@ -422,7 +472,7 @@ std::shared_ptr<node_core> make_node(asio::any_io_executor executor, const node_
                                      std::map<std::string, served_pool, std::less<>> pools, event_bus& events,
                                      const bus_factory& connect) {
     auto context = make_local_context(std::move(executor));
-    context.events = std::shared_ptr<event_bus>(std::shared_ptr<void>(), &events);
+    context.events = {std::shared_ptr<void>(), &events}; // the owner of the pools owns the bus
     node_setup setup;
     setup.domain = options.domain;
     setup.name = options.name;

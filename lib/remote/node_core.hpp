@@ -31,6 +31,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace skep {
 
@@ -100,6 +101,7 @@ private:
     void handle(const link_writable&) noexcept {}     // answers are kept until they leave
     void handle(const link_load_changed&) noexcept {} // of a client
     void handle(const link_reach_changed&) noexcept {}
+    void handle(const link_resumed& event);
     void handle(const link_ended& event);
 
     void handle_admin(const bus_message& message);
@@ -112,7 +114,9 @@ private:
     void answer(const link_request& request);
     void check_room(const link_request& request);
     bool is_inbox(std::string_view subject) const noexcept;
-    void end(const std::string& subject, std::string_view reason);
+    void end(const std::string& subject, const link_end& end_of_link);
+    void publish_end(const served_link& link, const link_end& end_of_link) const noexcept;
+    std::vector<client_view> clients() const;
     void limit_memory();
     node_beacon look();
     void announce(std::string_view subject);
@@ -140,10 +144,10 @@ private:
     bool has_failed_ = false;
     bool is_ending_ = false; ///< stop() has begun
     bool has_ended_ = false;
-    std::string problem_; ///< why there is no connection; empty with one
+    std::string problem_; ///< of the bus, the last one since the connection was up
 };
 
-/// Makes the node of a node_agent. `options`: valid, with a name. `pools`, `events`: live until stop() has
+/// Makes the node of a node_agent. `options`: valid, with a name. `pools` and `events`: live until stop() has
 /// ended.
 SKEP_API std::shared_ptr<node_core> make_node(asio::any_io_executor executor, const node_options& options,
                                               std::map<std::string, served_pool, std::less<>> pools,

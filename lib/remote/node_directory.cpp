@@ -38,8 +38,15 @@ time_point remembered_until(const known_node& node) noexcept {
     return node.fresh_until + (is_unimportant ? memory_of_stranger : memory_of_silent);
 }
 
+bool is_there(const known_node& node, time_point now) noexcept {
+    return node.is_taken || (!node.is_draining && now < node.present_until);
+}
+
 /// Returns the time of the next change without a beacon.
 time_point next_change(const known_node& node, time_point now) noexcept {
+    if (now >= node.fresh_until && is_there(node, now) && !node.is_taken) {
+        return node.present_until;
+    }
     if (now >= node.fresh_until) {
         return std::max(now, remembered_until(node)) + duration(1);
     }
@@ -47,6 +54,29 @@ time_point next_change(const known_node& node, time_point now) noexcept {
 }
 
 } // namespace
+
+node_state state_of(const known_node& node, bool has_link, time_point now) noexcept {
+    if (has_link) {
+        return node.is_draining             ? node_state::draining
+               : node.ejection.is_ejected() ? node_state::trial
+                                            : node_state::linked;
+    }
+    if (node.is_taken) {
+        return node_state::opening;
+    }
+    if (node.ejection.is_ejected() && now < node.usable_at) {
+        return node_state::ejected;
+    }
+    if (now >= node.present_until) {
+        return node_state::silent;
+    }
+    if (node.is_draining) {
+        return node_state::draining;
+    }
+    return now >= node.fresh_until ? node_state::silent
+           : node.load.can_serve   ? node_state::opening
+                                   : node_state::unavailable;
+}
 
 std::shared_ptr<known_node> node_directory::hear(const node_beacon& beacon, time_point now) {
     const auto load = beacon.pools.find(pool_);
@@ -65,10 +95,13 @@ std::shared_ptr<known_node> node_directory::hear(const node_beacon& beacon, time
         found = nodes_.emplace(beacon.node, std::move(made)).first;
     }
     auto& node = *found->second;
+    if (node.is_present && node.epoch != beacon.epoch) {
+        pass(node, node_passage::restarted);
+    }
     node.epoch = beacon.epoch;
     node.load = load->second;
     node.is_draining = beacon.is_draining;
-    node.fresh_until = now + missed_beacons * beacon.interval;
+    node.fresh_until = node.present_until = now + missed_beacons * beacon.interval;
     sort_in(node, now);
     return found->second;
 }
@@ -100,13 +133,15 @@ std::shared_ptr<known_node> node_directory::take(time_point now) {
     return find(node.name);
 }
 
-void node_directory::give_back(known_node& node, bool is_lost, time_point now) noexcept {
+bool node_directory::give_back(known_node& node, bool is_lost, time_point now) noexcept {
     const bool is_out = is_lost && node.ejection.lost(may_eject(), now);
+    node.ejections += is_out ? 1 : 0;
     node.is_taken = false;
     --taken_;
     node.fresh_until = now;
     node.usable_at = is_out ? node.ejection.until() : now + between_links;
     sort_in(node, now);
+    return is_out;
 }
 
 bool node_directory::answered(known_node& node, time_point now) noexcept {
@@ -160,6 +195,22 @@ void node_directory::sort_in(known_node& node, time_point now) noexcept {
     node.standing = standing_of(node);
     ++count_of(node.standing);
     changes_.set(node, next_change(node, now));
+    report_passage(node, now);
+}
+
+void node_directory::report_passage(known_node& node, time_point now) noexcept {
+    if (is_there(node, now) != node.is_present) {
+        pass(node, !node.is_present   ? node_passage::joined
+                   : node.is_draining ? node_passage::drained
+                                      : node_passage::silent);
+    }
+}
+
+void node_directory::pass(known_node& node, node_passage passage) noexcept {
+    node.is_present = passage == node_passage::joined;
+    if (on_passage_) {
+        on_passage_(node, passage);
+    }
 }
 
 void node_directory::remove(known_node& node) noexcept {

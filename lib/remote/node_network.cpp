@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <type_traits>
 #include <utility>
 
 namespace skep {
@@ -32,7 +33,8 @@ node_network::node_network(const pool_context& context, const node_demand& deman
       observer_(std::move(observer)),
       inbox_(demand.inbox + "." + context.make_token() + "."),
       load_subject_(load_subject(demand.domain)),
-      nodes_(demand.pool),
+      nodes_(demand.pool,
+             [this](const known_node& node, node_passage passage) { on_passage(node, passage); }),
       changed_(context.executor),
       tasks_(context.executor, [this](const std::exception_ptr& problem) { on_failure(problem); }),
       closing_(context.executor, [](const std::exception_ptr&) {}),
@@ -147,26 +149,35 @@ void node_network::on_event(link_event& event) {
             if constexpr (requires { content.link; }) { // a client is not asked for links
                 if (const auto worker = find(*content.link)) {
                     worker->handle(content);
-                    report(*worker, content);
+                    follow(*worker, content);
                 }
             }
         },
         event);
 }
 
-void node_network::report(node_worker& worker, const link_load_changed& event) {
+/// The last link of the slot may have ended out of reach.
+void node_network::follow(node_worker& worker, const link_accepted&) {
+    observer_->on_reach(worker.id(), false);
+    context_.publish<events::link_opened>([&] {
+        return events::link_opened{demand_.client, worker.id(), worker.node().name, {}};
+    });
+}
+
+void node_network::follow(node_worker& worker, const link_resumed&) {
+    context_.publish<events::link_resumed>([&] {
+        return events::link_resumed{demand_.client, worker.id(), worker.node().name, {}};
+    });
+}
+
+void node_network::follow(node_worker& worker, const link_load_changed& event) {
     try_out(worker);
     const bool is_on_trial = worker.node().ejection.is_ejected();
     observer_->on_load(worker.id(), event.link->state().peer_load(), is_on_trial);
 }
 
-void node_network::report(node_worker& worker, const link_reach_changed& event) {
+void node_network::follow(node_worker& worker, const link_reach_changed& event) {
     observer_->on_reach(worker.id(), event.link->is_suspect());
-}
-
-/// The last link of the slot may have ended out of reach.
-void node_network::report(node_worker& worker, const link_accepted&) {
-    observer_->on_reach(worker.id(), false);
 }
 
 /// Ends the trial of a node that has answered.
@@ -174,11 +185,97 @@ void node_network::try_out(node_worker& worker) {
     const bool has_answered = !worker.has_ended() && observer_->work_of(worker.id()).has_answered;
     if (has_answered && nodes_.answered(worker.node(), context_.now())) {
         observer_->on_load(worker.id(), worker.load(), false);
+        observer_->on_readmission(worker.node().name);
+        context_.publish<events::node_readmitted>([&] {
+            return events::node_readmitted{demand_.client, worker.node().name};
+        });
     }
 }
 
 void node_network::on_end(node_worker& worker) noexcept {
-    nodes_.give_back(worker.node(), is_lost(worker), context_.now());
+    publish_end(worker);
+    const bool is_ejected = nodes_.give_back(worker.node(), is_lost(worker), context_.now());
+    if (is_ejected) {
+        on_ejection(worker.node());
+    }
+}
+
+void node_network::on_ejection(const known_node& node) const noexcept {
+    const duration time = node.usable_at - context_.now();
+    observer_->on_ejection(node.name, time);
+    context_.publish<events::node_ejected>([&] {
+        return events::node_ejected{demand_.client, node.name, time, node.ejections};
+    });
+}
+
+/// A link that was never accepted has no events.
+void node_network::publish_end(const node_worker& worker) const noexcept {
+    if (!worker.was_accepted()) {
+        return;
+    }
+    const auto publish = [&]<class Event>(std::type_identity<Event>) {
+        context_.publish<Event>([&] {
+            return Event{demand_.client,
+                         worker.id(),
+                         worker.node().name,
+                         {},
+                         context_.now() - worker.node().taken_at,
+                         worker.last_words()};
+        });
+    };
+    if (is_loss(worker.ended_by()) || observer_->work_of(worker.id()).broke_protocol) {
+        publish(std::type_identity<events::link_lost>());
+    } else {
+        publish(std::type_identity<events::link_closed>());
+    }
+}
+
+void node_network::on_passage(const known_node& node, node_passage passage) const noexcept {
+    if (passage == node_passage::joined) {
+        context_.publish<events::node_joined>([&] {
+            return events::node_joined{demand_.client, node.name, node.epoch, node.load.places};
+        });
+        return;
+    }
+    const char* const reason = passage == node_passage::drained  ? "it drains"
+                               : passage == node_passage::silent ? "it is silent"
+                                                                 : "it was started again";
+    context_.publish<events::node_left>([&] {
+        return events::node_left{demand_.client, node.name, node.epoch, reason};
+    });
+}
+
+remote_status node_network::status() const {
+    remote_status result;
+    const auto now = context_.now();
+    result.is_connected = driver_.is_up();
+    result.reconnects = reconnects();
+    result.links = link_counts();
+    nodes_.for_each([&](const known_node& each) { result.nodes.push_back(view_of(each, now)); });
+    return result;
+}
+
+node_view node_network::view_of(const known_node& node, time_point now) const {
+    node_view view;
+    view.name = node.name;
+    view.epoch = node.epoch;
+    view.places = node.load.places;
+    view.calls = node.load.in_flight + node.load.queued;
+    view.ejections = node.ejections;
+    const auto worker = worker_of(node);
+    const bool has_link = worker && worker->was_accepted() && !worker->has_ended();
+    if (has_link) {
+        view.worker = worker->id();
+        view.places = worker->load().places;
+        view.calls = worker->load().calls;
+        view.own_calls = observer_->work_of(worker->id()).calls;
+        view.round_trip = worker->round_trip();
+    }
+    view.state = state_of(node, has_link, now);
+    if (view.state == node_state::ejected) {
+        view.ejected_for = node.usable_at - now;
+    }
+    return view;
 }
 
 /// See node_ejection.
@@ -188,8 +285,8 @@ bool node_network::is_lost(const node_worker& worker) const noexcept {
     case link_end_cause::refused: return false;
     case link_end_cause::violation: return true;
     case link_end_cause::closed: return work.broke_protocol;
-    case link_end_cause::peer_closed: return work.has_calls && !worker.is_orderly();
-    default: return work.has_calls;
+    case link_end_cause::peer_closed: return work.calls > 0 && !worker.is_orderly();
+    default: return work.calls > 0;
     }
 }
 
@@ -215,8 +312,7 @@ void node_network::hear(const node_beacon& beacon) {
 /// With another epoch, the program that had the link is gone.
 void node_network::check_worker_of(const node_beacon& beacon) {
     const auto known = nodes_.find(beacon.node);
-    const auto found = known ? workers_.find(known->link) : workers_.end();
-    const auto worker = found == workers_.end() ? nullptr : found->second.lock();
+    const auto worker = known ? worker_of(*known) : nullptr;
     if (worker && worker->epoch() != beacon.epoch) {
         worker->close("node " + beacon.node + " was started again", link_end_cause::begun_anew);
     } else if (worker) {
@@ -224,15 +320,26 @@ void node_network::check_worker_of(const node_beacon& beacon) {
     }
 }
 
+/// Returns the last worker that was a link to the node; null if it is gone.
+std::shared_ptr<node_worker> node_network::worker_of(const known_node& node) const noexcept {
+    const auto found = workers_.find(node.link);
+    return found == workers_.end() ? nullptr : found->second.lock();
+}
+
 void node_network::on_connection(bool is_up) {
     observer_->on_connection(is_up);
     homes_.on_connection();
     if (is_up) {
+        problem_.clear();
+        context_.publish<events::bus_up>([&] { return events::bus_up{demand_.client, {}}; });
         ask_who();
+    } else {
+        context_.publish<events::bus_down>([&] { return events::bus_down{demand_.client, {}, problem_}; });
     }
 }
 
 void node_network::on_problem(const std::string& text) {
+    problem_ = text;
     observer_->on_problem(text);
 }
 

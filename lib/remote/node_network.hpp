@@ -10,10 +10,12 @@
 #include "remote/node_directory.hpp"
 #include "remote/node_worker.hpp"
 #include "runtime/pool_context.hpp"
+#include <skep/remote_status.hpp>
 
 #include <boost/intrusive/list.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <map>
 #include <memory>
@@ -32,7 +34,7 @@ struct node_demand {
 
 /// The work of a node on one link.
 struct node_work {
-    bool has_calls = false;    ///< now
+    std::size_t calls = 0;     ///< now
     bool has_answered = false; ///< a call
     bool broke_protocol = false;
 };
@@ -56,6 +58,10 @@ public:
 
     /// Reports the cause of a missing connection to the bus, or a refusal by the bus.
     virtual void on_problem(const std::string& text) = 0;
+
+    /// Links to the node were lost, and it gets none for that time; or the node has answered a call since.
+    virtual void on_ejection(const std::string& node, duration time) noexcept = 0;
+    virtual void on_readmission(const std::string& node) noexcept = 0;
 
     /// Handles an exception: the network can only be ended.
     virtual void on_failure(const std::exception_ptr& problem) noexcept = 0;
@@ -91,6 +97,12 @@ public:
     home_questions& homes() noexcept { return homes_; }
     std::string choose(const std::string& session) const { return nodes_.choose(session, context_.now()); }
 
+    remote_status status() const;
+
+    // Totals, as in remote_status.
+    std::uint64_t reconnects() const noexcept { return driver_.reconnects(); }
+    link_counters link_counts() const noexcept { return driver_.hub().counts(); }
+
 private:
     /// A take_node() that is running.
     struct demand
@@ -112,15 +124,22 @@ private:
     void on_failure(const std::exception_ptr& problem) noexcept override;
     void on_end(node_worker& worker) noexcept override;
 
-    void report(node_worker& worker, const link_load_changed& event);
-    void report(node_worker& worker, const link_reach_changed& event);
-    void report(node_worker& worker, const link_accepted& event);
+    // Events of a link, once the worker has handled them.
+    void follow(node_worker& worker, const link_accepted& event);
+    void follow(node_worker& worker, const link_load_changed& event);
+    void follow(node_worker& worker, const link_reach_changed& event);
+    void follow(node_worker& worker, const link_resumed& event);
     template <class Event>
-    void report(node_worker&, const Event&) noexcept {}
+    void follow(node_worker&, const Event&) noexcept {}
 
     void report_nodes();
     void try_out(node_worker& worker);
     bool is_lost(const node_worker& worker) const noexcept;
+    void on_passage(const known_node& node, node_passage passage) const noexcept;
+    void publish_end(const node_worker& worker) const noexcept;
+    void on_ejection(const known_node& node) const noexcept;
+    std::shared_ptr<node_worker> worker_of(const known_node& node) const noexcept;
+    node_view view_of(const known_node& node, time_point now) const;
     void hear(const node_beacon& beacon);
     void ask_who();
     void check_worker_of(const node_beacon& beacon);
@@ -132,6 +151,7 @@ private:
     std::string inbox_; ///< the prefix of this client's subjects
     std::string load_subject_;
     node_directory nodes_;
+    std::string problem_;        ///< of the bus, the last one since the connection was up
     condition_variable changed_; ///< by a node, or a demand
     task_group tasks_;
     task_group closing_;

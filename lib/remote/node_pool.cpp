@@ -4,6 +4,7 @@
 #include "remote/node_pool.hpp"
 
 #include "core/call_fields.hpp"
+#include "core/duration_text.hpp"
 #include "core/remote_config.hpp"
 #include "core/with_detail.hpp"
 #include "pool/pool_core.hpp"
@@ -80,11 +81,26 @@ public:
         }
     }
 
+    void on_ejection(const std::string& node, duration time) noexcept override {
+        if (const auto core = core_.lock()) {
+            core->parts().log(log_level::warning, [&] {
+                return "node " + node + " gets no link for " + to_text(time) + ": links to it were lost";
+            });
+        }
+    }
+
+    void on_readmission(const std::string& node) noexcept override {
+        if (const auto core = core_.lock()) {
+            core->parts().log(log_level::info,
+                              [&] { return "node " + node + " is trusted again: it has answered a call"; });
+        }
+    }
+
     node_work work_of(const worker_id& worker) const noexcept override {
         const auto core = core_.lock();
         const auto* const node = core ? core->parts().workers.find_anywhere(worker) : nullptr;
         return node == nullptr ? node_work()
-                               : node_work{!node->calls().empty(), node->calls().completed() > 0,
+                               : node_work{node->calls().load(), node->calls().completed() > 0,
                                            node->life().leaves_for(departure_cause::protocol_error)};
     }
 
@@ -140,7 +156,6 @@ node_demand demand_of(const remote_options& options, const pool_context& context
     node_demand demand;
     demand.domain = options.domain;
     demand.pool = options.pool;
-    demand.client = name_of(options);
     demand.inbox = options.nats.inbox;
     demand.hub = hub_options_of(options.link, context.random());
     return demand;
@@ -173,6 +188,7 @@ pool make_node_pool(pool_context context, pool_config config, node_demand demand
     config.custom_scheduler = [loads, random = context.random] {
         return std::make_unique<node_scheduler>(loads, random);
     };
+    demand.client = config.name;
     const auto make_runtime = [&](const pool_context& own, const pool_config&, const output_handler&) {
         return std::make_unique<node_runtime>(own, std::move(demand), std::move(connect), keeper);
     };

@@ -49,9 +49,18 @@ void node_runtime::forget(const std::string& session) {
     }
 }
 
+std::optional<remote_status> node_runtime::look() const {
+    auto status = network_ ? network_->status() : remote_status();
+    status.reconnects += past_.reconnects;
+    status.links += past_.links;
+    return status;
+}
+
 void node_runtime::close() {
     if (const auto ended = std::exchange(network_, nullptr)) {
         ended_network_ = ended;
+        past_.reconnects += ended->reconnects();
+        past_.links += ended->link_counts();
         ended->end();
     }
 }

@@ -7,6 +7,7 @@
 #include "runtime/runtime.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace skep {
 
@@ -21,6 +22,7 @@ public:
 
     asio::awaitable<worker_link> start(launch_order order) override;
     void cancel_start(const worker_id& id) noexcept override;
+    std::optional<remote_status> look() const override;
     void close() override;
     asio::awaitable<void> closed() override;
     session_homes* homes() noexcept override { return this; }
@@ -36,6 +38,7 @@ private:
     std::shared_ptr<node_observer> observer_;
     std::shared_ptr<node_network> network_;     ///< from the first start until close()
     std::weak_ptr<node_network> ended_network_; ///< after close()
+    remote_status past_;                        ///< totals of the networks before
 };
 
 } // namespace skep

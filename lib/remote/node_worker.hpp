@@ -53,10 +53,17 @@ public:
     void handle(const link_writable&) { changed_.notify_all(); }
     void handle(const link_load_changed&) noexcept {} // for the network
     void handle(const link_reach_changed&) noexcept {}
+    void handle(const link_resumed&) noexcept {} // likewise
     void handle(const link_ended& event) { record_end(event.end); }
 
     /// Waits until the node has accepted the link, or the link has ended. Returns true if accepted.
     asio::awaitable<bool> accepted();
+
+    /// Returns true if the node has accepted the link; the link may have ended since.
+    bool was_accepted() const noexcept { return is_accepted_; }
+
+    /// Returns the round trip of the link: see link_state. Precondition: the link has not ended.
+    duration round_trip() const noexcept { return link_->state().round_trip(); }
 
     /// Ends the link. Without memory, the node notices by the silence. `cause`: of the end, for ended_by().
     void close(std::string_view reason, link_end_cause cause = link_end_cause::closed) noexcept;

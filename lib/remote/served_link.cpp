@@ -9,7 +9,6 @@
 #include "core/with_detail.hpp"
 #include "policy/remote_error.hpp"
 #include "remote/forwarded_call.hpp"
-#include "remote/link_greeting.hpp"
 #include "server/call_failure.hpp"
 #include "wire/protocol_violation.hpp"
 
@@ -51,10 +50,11 @@ private:
 } // namespace
 
 served_link::served_link(const strand& executor, hub_driver& driver, remote_link& accepted_link,
-                         served_pool& pool, const limit_options& limits, end_handler on_end)
+                         link_wish wish, served_pool& pool, const limit_options& limits, end_handler on_end)
     : executor_(executor),
       driver_(driver),
       link_(&accepted_link),
+      wish_(std::move(wish)),
       pool_(pool),
       on_end_(std::move(on_end)),
       commands_(passing_on()),
@@ -63,6 +63,15 @@ served_link::served_link(const strand& executor, hub_driver& driver, remote_link
       tasks_(executor, [](const std::exception_ptr&) {}),
       frames_({limits.frame_bytes + longest_node_facts, limits.json_bytes + longest_node_facts}),
       messages_({limits.json_depth, limits.tree_bytes}) {}
+
+client_view served_link::look() const {
+    return {wish_.client,
+            wish_.pool,
+            calls(),
+            memory(),
+            link_ == nullptr ? duration() : link_->state().round_trip(),
+            age()};
+}
 
 work served_link::passing_on() {
     work commands;

@@ -4,12 +4,15 @@
 #pragma once
 
 #include "async/task_group.hpp"
+#include "core/clock.hpp"
 #include "remote/client_rules.hpp"
 #include "remote/hub_driver.hpp"
+#include "remote/link_greeting.hpp"
 #include "remote/served_pool.hpp"
 #include "runtime/frame_output.hpp"
 #include "server/call_server.hpp"
 #include "wire/frame.hpp"
+#include <skep/node_status.hpp>
 #include <skep/pool_config.hpp>
 
 #include <cstddef>
@@ -28,8 +31,16 @@ public:
 
     /// `pool` must live until idle() has returned. `limits`: of the client's frames. `on_end`: called when
     /// the link is to end for a reason of its own.
-    served_link(const strand& executor, hub_driver& driver, remote_link& accepted_link, served_pool& pool,
-                const limit_options& limits, end_handler on_end);
+    served_link(const strand& executor, hub_driver& driver, remote_link& accepted_link, link_wish wish,
+                served_pool& pool, const limit_options& limits, end_handler on_end);
+
+    /// Returns the client's request for the link.
+    const link_wish& wish() const noexcept { return wish_; }
+
+    /// Returns the time since the link was opened.
+    duration age() const noexcept { return clock::now() - opened_at_; }
+
+    client_view look() const;
 
     /// Returns the number of bytes that the client's input and the unsent answers take.
     std::size_t memory() const noexcept {
@@ -82,6 +93,8 @@ private:
     strand executor_;
     hub_driver& driver_;
     remote_link* link_; ///< null once ended
+    link_wish wish_;
+    time_point opened_at_ = clock::now();
     served_pool& pool_;
     end_handler on_end_;
     work commands_;

@@ -8,6 +8,7 @@
 #include "runtime/session_homes.hpp"
 #include <skep/exit_status.hpp>
 #include <skep/launch_options.hpp>
+#include <skep/remote_status.hpp>
 #include <skep/worker_id.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -104,6 +105,9 @@ public:
 
     /// Makes the start() of `id` return soon if it is running.
     virtual void cancel_start(const worker_id& id) noexcept = 0;
+
+    /// Returns the nodes that the workers are or could be; nullopt if the workers are processes.
+    virtual std::optional<remote_status> look() const { return std::nullopt; }
 
     /// Ends running starts, and releases resources of the runtime besides its workers (a thread). start() may
     /// be called again afterwards.

@@ -12,6 +12,8 @@ namespace skep {
 
 namespace {
 
+constexpr std::size_t most_nodes = 100; ///< with counts of their own
+
 bool is_label(const std::string& command) noexcept {
     constexpr std::size_t longest = 128;
     return !command.empty() && command.size() <= longest && is_utf8(command);
@@ -38,6 +40,21 @@ void call_recorder::record(const std::string& command, const time_spent& times,
     if (times.run_time) {
         calls.run_time.record(*times.run_time);
     }
+}
+
+void call_recorder::record_at_node(const std::string& node, const std::optional<errc>& code) noexcept {
+    if (!options_.enabled) {
+        return;
+    }
+    try {
+        auto& calls = of_node(node);
+        ++(code ? calls.failed[*code] : calls.succeeded);
+    } catch (const std::exception&) {} // out of memory for a new node, or the first failure of its kind
+}
+
+call_counts& call_recorder::of_node(const std::string& node) {
+    const bool has_room = nodes_.size() < most_nodes || nodes_.contains(node);
+    return nodes_[has_room ? node : std::string()];
 }
 
 void call_recorder::record_batch(const std::string& command, std::size_t calls, duration wait_time) noexcept {
@@ -72,6 +89,7 @@ void call_recorder::report(pool_metrics& metrics) const {
     metrics.commands = {commands_.begin(), commands_.end()};
     metrics.others = others_;
     metrics.batches = {batches_.begin(), batches_.end()};
+    metrics.nodes = nodes_;
 }
 
 } // namespace skep

@@ -6,6 +6,7 @@
 #include <skep/pool_config.hpp>
 #include <skep/pool_metrics.hpp>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -29,6 +30,9 @@ public:
     void record(const std::string& command, const time_spent& times,
                 const std::optional<errc>& code) noexcept;
 
+    /// Records in addition that the call ended at a node.
+    void record_at_node(const std::string& node, const std::optional<errc>& code) noexcept;
+
     /// Records a batch, whose first call has waited for that time.
     void record_batch(const std::string& command, std::size_t calls, duration wait_time) noexcept;
 
@@ -37,11 +41,13 @@ public:
 
 private:
     call_metrics& of(const std::string& command, bool was_known) noexcept;
+    call_counts& of_node(const std::string& node);
 
     const metrics_options options_;
     std::unordered_map<std::string, call_metrics> commands_;
     call_metrics others_;
     std::unordered_map<std::string, batch_metrics> batches_;
+    std::map<std::string, call_counts> nodes_; ///< by name; "" for all beyond the limit
 };
 
 } // namespace skep

@@ -24,13 +24,21 @@ json::object to_json(const histogram& times) {
             {"max_ms", milliseconds(times.largest())}};
 }
 
-json::object to_json(const call_metrics& calls) {
+json::object to_json(const std::map<errc, std::uint64_t>& failures) {
     json::object failed;
-    for (const auto& [code, count] : calls.failed) {
+    for (const auto& [code, count] : failures) {
         failed[to_string(code)] = count;
     }
+    return failed;
+}
+
+json::object to_json(const call_counts& calls) {
+    return {{"succeeded", calls.succeeded}, {"failed", to_json(calls.failed)}};
+}
+
+json::object to_json(const call_metrics& calls) {
     return {{"succeeded", calls.succeeded},
-            {"failed", std::move(failed)},
+            {"failed", to_json(calls.failed)},
             {"queue_time", to_json(calls.queue_time)},
             {"run_time", to_json(calls.run_time)}};
 }
@@ -54,9 +62,16 @@ json::object to_json(const pool_metrics& metrics) {
     for (const auto& [name, each] : metrics.batches) {
         batches[name] = to_json(each);
     }
-    return {{"status", to_json(metrics.status)}, {"start_time", to_json(metrics.start_time)},
-            {"calls", to_json(metrics.calls())}, {"commands", std::move(commands)},
-            {"others", to_json(metrics.others)}, {"batches", std::move(batches)}};
+    json::object result{{"status", to_json(metrics.status)}, {"start_time", to_json(metrics.start_time)},
+                        {"calls", to_json(metrics.calls())}, {"commands", std::move(commands)},
+                        {"others", to_json(metrics.others)}, {"batches", std::move(batches)}};
+    if (metrics.status.remote) {
+        auto& nodes = result["nodes"].emplace_object();
+        for (const auto& [name, each] : metrics.nodes) {
+            nodes[name] = to_json(each);
+        }
+    }
+    return result;
 }
 
 } // namespace skep

@@ -316,7 +316,7 @@ void worker::begin_service() {
     core_.announce(came_up{}); // before any step that may fail
     calls_.follow_load(now);
     core_.context.publish<events::worker_ready>([&] {
-        return events::worker_ready{core_.id, core_.life.process().pid, now - origin_.asked_for};
+        return events::worker_ready{core_.id, core_.life.process().pid, now - origin_.asked_for, core_.node};
     });
     recycling_.begin(now);
     if (health_.begin(now)) {

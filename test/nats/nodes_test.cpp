@@ -7,7 +7,13 @@
 #include <skep/remote_pool.hpp>
 #include <skep/testing.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace skep::test {
 
@@ -152,6 +158,136 @@ BOOST_AUTO_TEST_CASE(the_calls_of_a_stopped_node_go_elsewhere) {
         first.thaw();
         co_await calls.wait_for_calls(100);
         co_await end_calls(client, calls);
+    });
+}
+
+namespace {
+
+/// What a client tells by events.
+class told_events {
+public:
+    told_events(remote_pool& client, asio::io_context& context)
+        : listening_(client.events()
+                         .listen<events::node_joined, events::node_left, events::node_ejected,
+                                 events::node_readmitted, events::link_opened, events::link_lost,
+                                 events::bus_up, events::bus_down, events::request_finished>(
+                             context.get_executor(), [this](const event& what) { hear(what); })) {}
+
+    /// Returns how often a text was told, such as "node.left first".
+    std::size_t count(const std::string& text) const {
+        return static_cast<std::size_t>(std::count(told_.begin(), told_.end(), text));
+    }
+
+    /// Waits until `text` was told more often than `before`.
+    asio::awaitable<void> wait_for(std::string text, std::size_t before = 0) const {
+        while (count(text) <= before) {
+            co_await testing::sleep_for(5ms);
+        }
+    }
+
+    /// Returns true if the texts were told in this order, perhaps with others between.
+    bool has_sequence(const std::vector<std::string>& texts) const {
+        auto next = texts.begin();
+        for (const auto& each : told_) {
+            next += next != texts.end() && *next == each ? 1 : 0;
+        }
+        return next == texts.end();
+    }
+
+    /// Returns the calls that have ended at nodes, by node and outcome.
+    const std::map<std::string, std::uint64_t>& calls() const noexcept { return calls_; }
+
+private:
+    void hear(const event& what) {
+        if (const auto* const call = std::get_if<events::request_finished>(&what)) {
+            if (!call->node.empty()) {
+                ++calls_[call->node + " " + call->outcome];
+            }
+            return;
+        }
+        const auto facts = to_json(what);
+        const auto* const node = facts.if_contains("node");
+        const std::string name = node == nullptr ? "" : std::string(node->as_string());
+        told_.push_back(std::string(name_of(what)) + (name.empty() ? "" : " " + name));
+    }
+
+    std::vector<std::string> told_;
+    std::map<std::string, std::uint64_t> calls_;
+    subscription listening_;
+};
+
+std::map<std::string, std::uint64_t> calls_of(const pool_metrics& figures) {
+    std::map<std::string, std::uint64_t> calls;
+    for (const auto& [node, counts] : figures.nodes) {
+        if (counts.succeeded > 0) {
+            calls[node + " ok"] = counts.succeeded;
+        }
+        for (const auto& [code, count] : counts.failed) {
+            calls[node + " " + std::string(to_string(code))] = count;
+        }
+    }
+    return calls;
+}
+
+/// Kills the node under its calls, and starts it again, until the client does not want it any more.
+asio::awaitable<void> kill_until_ejected(node_process& node, const told_events& told) {
+    while (told.count("node.ejected first") == 0) {
+        const auto links = told.count("link.opened first");
+        const auto losses = told.count("link.lost first");
+        const auto runs = node.runs().size();
+        co_await wait_for_runs(node, runs + 1);
+        node.kill();
+        node.start();
+        co_await told.wait_for("link.lost first", losses);
+        while (told.count("link.opened first") == links && told.count("node.ejected first") == 0) {
+            co_await testing::sleep_for(5ms);
+        }
+    }
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(events_tell_of_nodes_and_of_the_server_in_order_and_add_up) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        nats_server server;
+        node_process first(server, "first");
+        const node_process second(server, "second");
+        auto client = make_client(context, server);
+        const told_events told(client, context);
+        co_await client.start();
+        co_await told.wait_for("link.opened first");
+        traffic calls;
+        begin_calls(context, client, calls);
+        co_await kill_until_ejected(first, told);
+        auto looking = client.status();
+        const auto ejected = co_await std::move(looking);
+        const auto& nodes = ejected.remote.value().nodes;
+        BOOST_REQUIRE(nodes.size() == 2u);
+        BOOST_TEST(nodes[0].name == "first");
+        BOOST_TEST(nodes[0].ejections == 1u);
+        co_await told.wait_for("node.readmitted first");
+        server.kill();
+        co_await told.wait_for("bus.down");
+        server.start();
+        co_await told.wait_for("bus.up", 1);
+        co_await calls.wait_for_calls(50);
+        calls.is_over = true;
+        while (calls.ended < callers_of_nodes) {
+            co_await testing::sleep_for(5ms);
+        }
+        auto measuring = client.metrics();
+        const auto figures = co_await std::move(measuring);
+        for (int looks = 0; looks < 1000 && told.calls() != calls_of(figures); ++looks) {
+            co_await testing::sleep_for(5ms); // the last events are on their way
+        }
+        BOOST_TEST(told.has_sequence({"bus.up", "node.joined first", "link.opened first", "link.lost first",
+                                      "node.left first", "node.joined first", "node.ejected first",
+                                      "link.opened first", "node.readmitted first", "bus.down", "bus.up"}));
+        BOOST_TEST((told.calls() == calls_of(figures)));
+        BOOST_TEST(figures.status.remote->reconnects == 1u);
+        BOOST_TEST(figures.status.remote->is_connected);
+        BOOST_TEST(figures.status.remote->links.resumes >= 1u);
+        co_await client.shutdown();
     });
 }
 

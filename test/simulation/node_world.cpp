@@ -84,6 +84,9 @@ void node_world::add_client(std::size_t number) {
                                                         config_of_nodes(std::move(config)), {},
                                                         connect_to(bus_, added.connection)));
     const asio::any_io_executor executor = run_queue_executor(*added.queue);
+    added.news = std::make_unique<node_news>(world_, added.calls->name());
+    added.listening = added.calls->events().listen(
+        executor, [news = added.news.get()](const event& what) { news->hear(what); });
     asio::co_spawn(executor, added.calls->start(), asio::detached);
 }
 
@@ -372,14 +375,21 @@ void node_world::end_all() {
     }
     for (auto& each : clients_) {
         const asio::any_io_executor executor = run_queue_executor(*each.queue);
-        asio::co_spawn(executor, each.calls->shutdown(),
-                       [&each](const std::exception_ptr&, const shutdown_report&) { each.is_done = true; });
+        asio::co_spawn(executor, end(each), [&each](const std::exception_ptr&) { each.is_done = true; });
     }
     for (const auto& each : machines_) {
         if (each->is_up()) {
             each->drain();
         }
     }
+}
+
+asio::awaitable<void> node_world::end(client& one) {
+    auto looking = one.calls->metrics();
+    const auto figures = co_await std::move(looking);
+    one.news->check(figures);
+    auto ending = one.calls->shutdown();
+    co_await std::move(ending);
 }
 
 /// A single node stays in use, however bad it is.

@@ -4,10 +4,12 @@
 #pragma once
 
 #include "simulation/node_machine.hpp"
+#include "simulation/node_news.hpp"
 #include "simulation/node_operator.hpp"
 #include "simulation/node_record.hpp"
 #include "simulation/sim_bus.hpp"
 #include "simulation/world.hpp"
+#include <skep/event_bus.hpp>
 #include <skep/pool.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
@@ -40,6 +42,8 @@ private:
         std::unique_ptr<pool> calls;
         program_connection* connection = nullptr;
         run_queue* queue = nullptr;
+        std::unique_ptr<node_news> news;
+        subscription listening;
         bool is_done = false; ///< shut down
     };
 
@@ -58,6 +62,7 @@ private:
     asio::awaitable<void> make(client& from, node_call_record& record);
     asio::awaitable<void> read(client& from, node_call_record& record, request what);
     void end_all();
+    asio::awaitable<void> end(client& one);
     void check_ended(const node_call_record& record);
     void check_failure(const node_call_record& record);
     void check_origin(const node_call_record& record, const reply& answer);

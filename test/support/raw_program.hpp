@@ -144,6 +144,7 @@ private:
     void handle(const link_writable&) {}
     void handle(const link_load_changed&) {}
     void handle(const link_reach_changed&) {}
+    void handle(const link_resumed&) {}
     void handle(const link_ended& event) { links_[event.link].end = event.end; }
 
     void read(raw_link& from) {

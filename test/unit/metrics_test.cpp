@@ -5,6 +5,7 @@
 
 #include "support/complete.hpp"
 #include "support/fake_runtime.hpp"
+#include "telemetry/call_recorder.hpp"
 #include <skep/pool_metrics.hpp>
 
 #include <boost/json/serialize.hpp>
@@ -143,6 +144,36 @@ BOOST_AUTO_TEST_CASE(as_json) {
     BOOST_TEST(text.at("commands").at("work").at("run_time").at("count").to_number<int>() == 1);
     BOOST_TEST(text.at("start_time").at("p99_ms").is_double());
     BOOST_TEST(text.at("others").at("failed").as_object().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_hundred_nodes_have_counts_of_their_own) {
+    call_recorder recorder{metrics_options()};
+    for (int round = 0; round < 2; ++round) {
+        for (int i = 0; i < 103; ++i) {
+            recorder.record_at_node("node-" + std::to_string(i), {});
+        }
+    }
+    recorder.record_at_node("node-7", errc::timeout);
+    pool_metrics figures;
+    recorder.report(figures);
+    BOOST_TEST(figures.nodes.size() == 101u);
+    BOOST_TEST(figures.nodes.at("node-99").succeeded == 2u);
+    BOOST_TEST(figures.nodes.at("").succeeded == 6u);
+    BOOST_TEST(figures.nodes.at("node-7").failed.at(errc::timeout) == 1u);
+    figures.status.remote.emplace();
+    const auto shown = boost::json::serialize(to_json(figures).at("nodes").at("node-7"));
+    BOOST_TEST(shown == R"({"succeeded":2,"failed":{"timeout":1}})");
+}
+
+BOOST_AUTO_TEST_CASE(nodes_are_not_counted_if_nobody_wants_figures) {
+    metrics_options options;
+    options.enabled = false;
+    call_recorder recorder(options);
+    recorder.record_at_node("node", {});
+    pool_metrics figures;
+    recorder.report(figures);
+    BOOST_TEST(figures.nodes.empty());
+    BOOST_TEST(!to_json(figures).contains("nodes"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

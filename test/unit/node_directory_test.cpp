@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 namespace skep::test {
 
@@ -47,7 +48,15 @@ struct directory_bench {
         }
     }
 
-    node_directory nodes{"default"};
+    /// Returns the passages since the last call: "n joined, n silent".
+    std::string passages() { return std::exchange(told, {}); }
+
+    std::string told;
+    node_directory nodes{"default", [this](const known_node& node, node_passage passage) {
+                             const char* const texts[] = {" joined", " drained", " silent", " restarted"};
+                             told += (told.empty() ? "" : ", ") + node.name + "/" + node.epoch +
+                                     texts[static_cast<std::size_t>(passage)];
+                         }};
     time_point now{1h};
 };
 
@@ -275,6 +284,109 @@ BOOST_AUTO_TEST_CASE(further_nodes_than_the_most_are_ignored) {
     of.now += 11min;
     BOOST_TEST(of.nodes.known(of.now) == 0u);
     BOOST_TEST(of.hear(of.beacon_of("one-more")) != nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_joins_once_and_leaves_when_it_is_silent) {
+    directory_bench of;
+    of.hear(of.beacon_of("n"));
+    BOOST_TEST(of.passages() == "n/e joined");
+    of.hear(of.beacon_of("n"));
+    of.now += 3s - 1ns;
+    of.usable();
+    BOOST_TEST(of.passages() == "");
+    of.now += 1ns;
+    of.usable();
+    BOOST_TEST(of.passages() == "n/e silent");
+    of.hear(of.beacon_of("n"));
+    BOOST_TEST(of.passages() == "n/e joined");
+}
+
+BOOST_AUTO_TEST_CASE(a_node_with_a_link_stays_and_the_end_of_a_link_is_no_departure) {
+    directory_bench of;
+    of.hear(of.beacon_of("n"));
+    const auto node = of.take();
+    of.passages();
+    of.now += 1min;
+    of.usable();
+    of.hear(of.beacon_of("n"));
+    of.nodes.give_back(*node, false, of.now);
+    of.usable();
+    BOOST_TEST(of.passages() == "");
+    of.now += 3s;
+    of.usable();
+    BOOST_TEST(of.passages() == "n/e silent");
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_drains_leaves_when_its_link_has_ended) {
+    directory_bench of;
+    of.hear(of.beacon_of("n"));
+    const auto node = of.take();
+    auto draining = of.beacon_of("n");
+    draining.is_draining = true;
+    of.hear(draining);
+    BOOST_TEST(of.passages() == "n/e joined");
+    of.nodes.give_back(*node, false, of.now);
+    of.hear(draining);
+    BOOST_TEST(of.passages() == "n/e drained");
+    of.hear(of.beacon_of("n"));
+    BOOST_TEST(of.passages() == "n/e joined");
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_was_started_again_leaves_and_joins) {
+    directory_bench of;
+    of.hear(of.beacon_of("n"));
+    auto beacon = of.beacon_of("n");
+    beacon.epoch = "f";
+    of.hear(beacon);
+    BOOST_TEST(of.passages() == "n/e joined, n/e restarted, n/f joined");
+}
+
+BOOST_AUTO_TEST_CASE(each_node_has_a_state_for_people) {
+    directory_bench of;
+    const auto state = [&](const known_node& node, bool has_link = false) {
+        return std::string(to_string(state_of(node, has_link, of.now)));
+    };
+    const auto node = of.hear(of.beacon_of("n", 0));
+    BOOST_TEST(state(*node) == "unavailable");
+    of.hear(of.beacon_of("n"));
+    BOOST_TEST(state(*node) == "opening");
+    of.take();
+    BOOST_TEST(state(*node) == "opening");
+    BOOST_TEST(state(*node, true) == "linked");
+    auto draining = of.beacon_of("n");
+    draining.is_draining = true;
+    of.hear(draining);
+    BOOST_TEST(state(*node, true) == "draining");
+    of.nodes.give_back(*node, false, of.now);
+    BOOST_TEST(state(*node) == "draining");
+    of.hear(of.beacon_of("n"));
+    of.now += 3s;
+    BOOST_TEST(state(*node) == "silent");
+}
+
+BOOST_AUTO_TEST_CASE(an_ejected_node_has_its_trial_before_it_is_linked) {
+    directory_bench of;
+    of.hear(of.beacon_of("good"));
+    of.take();
+    of.hear(of.beacon_of("bad"));
+    for (int i = 0; i < 5; ++i) {
+        of.hear(of.beacon_of("bad"));
+        of.now += 100ms;
+        const auto node = of.take();
+        BOOST_REQUIRE(node);
+        BOOST_TEST(of.nodes.give_back(*node, true, of.now) == (i == 4));
+    }
+    const auto bad = of.hear(of.beacon_of("bad"));
+    const auto state = [&](bool has_link) { return state_of(*bad, has_link, of.now); };
+    BOOST_TEST(bad->ejections == 1u);
+    BOOST_TEST((state(false) == node_state::ejected));
+    of.now += 5s;
+    of.hear(of.beacon_of("bad"));
+    BOOST_TEST((state(false) == node_state::opening));
+    BOOST_TEST(of.take() == bad);
+    BOOST_TEST((state(true) == node_state::trial));
+    of.nodes.answered(*bad, of.now);
+    BOOST_TEST((state(true) == node_state::linked));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

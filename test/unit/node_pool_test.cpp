@@ -693,6 +693,142 @@ BOOST_AUTO_TEST_CASE(a_draining_node_finishes_its_calls) {
     BOOST_TEST(second.value().has_value());
 }
 
+namespace {
+
+/// The events of a bus that concern nodes, links and the connection, as "link.lost node-0".
+class node_news {
+public:
+    node_news(event_bus& events, asio::io_context& context)
+        : listening_(events.listen(context.get_executor(), [this](const event& what) { hear(what); })) {}
+
+    std::string take() { return std::exchange(told_, {}); }
+
+private:
+    void hear(const event& what) {
+        const std::string name(name_of(what));
+        if (name.starts_with("node.") || name.starts_with("link.") || name.starts_with("bus.")) {
+            const auto facts = to_json(what);
+            told_ += (told_.empty() ? "" : ", ") + name;
+            for (const auto* const fact : {"node", "client", "reason"}) {
+                const auto* const text = facts.if_contains(fact);
+                told_ += text != nullptr && !text->as_string().empty() ? " " + std::string(text->as_string())
+                                                                       : std::string();
+            }
+        }
+    }
+
+    std::string told_;
+    subscription listening_;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_node_that_comes_and_goes_is_told_by_events) {
+    cluster all(doubles);
+    node_news news(all.client->events(), all.context);
+    all.machines.push_back(
+        std::make_unique<machine>(all.context, all.time, all.bus, "late", 1, workers_setup(doubles)));
+    all.time.advance(2s);
+    BOOST_TEST(news.take() == "node.joined late, link.opened late");
+    all.machines[1]->run(all.machines[1]->agent->drain());
+    all.time.advance(2s);
+    BOOST_TEST(news.take() == "link.closed late drained, node.left late it drains");
+    all.machines[1]->leave();
+    all.machines[1]->join();
+    all.time.advance(2s);
+    BOOST_TEST(news.take() == "node.joined late, link.opened late");
+}
+
+BOOST_AUTO_TEST_CASE(a_link_that_is_lost_is_told_with_the_cause) {
+    cluster all(doubles);
+    node_news news(all.client->events(), all.context);
+    all.bus.cut(0, true);
+    all.time.advance(10s);
+    BOOST_TEST(news.take() == "link.lost node-0 silence, node.left node-0 it is silent");
+    all.bus.cut(0, false);
+    all.time.advance(2s);
+    BOOST_TEST(news.take() == "node.joined node-0, link.opened node-0");
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_of_the_bus_is_told_once_and_its_links_go_on) {
+    cluster all(doubles);
+    node_news news(all.client->events(), all.context);
+    all.bus.set_up(false);
+    all.time.advance(1s);
+    BOOST_TEST(news.take() == "bus.down");
+    BOOST_TEST(!all.time.run(all.client->status()).remote->is_connected);
+    all.bus.set_up(true);
+    all.time.advance(1s);
+    BOOST_TEST(news.take() == "bus.up, link.resumed node-0");
+    const auto remote = all.time.run(all.client->status()).remote.value();
+    BOOST_TEST(remote.is_connected);
+    BOOST_TEST(remote.links.resumes == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_status_has_each_node_with_its_load) {
+    cluster all(sleeps, 2);
+    running<reply> call(all.context, all.client->execute(request("sleep").arg("ms", 5000)));
+    all.time.advance(3s);
+    const auto status = all.time.run(all.client->status());
+    BOOST_REQUIRE(status.remote.has_value());
+    BOOST_REQUIRE(status.remote->nodes.size() == 2u);
+    std::size_t own = 0;
+    for (const auto& node : status.remote->nodes) {
+        BOOST_TEST((node.state == node_state::linked));
+        BOOST_TEST(node.places == 1u);
+        BOOST_TEST(node.calls == node.own_calls);
+        BOOST_TEST(!node.epoch.empty());
+        BOOST_REQUIRE(node.worker.has_value());
+        const auto worker = std::find_if(status.workers.begin(), status.workers.end(),
+                                         [&](const auto& each) { return each.id == *node.worker; });
+        BOOST_REQUIRE((worker != status.workers.end()));
+        BOOST_TEST(worker->node == node.name);
+        own += node.own_calls;
+    }
+    BOOST_TEST(own == 1u);
+    all.time.advance(5s);
+    BOOST_TEST(call.has_ended());
+}
+
+BOOST_AUTO_TEST_CASE(calls_are_counted_by_node_and_outcome) {
+    cluster all([](fake_pool& workers) {
+        doubles(workers);
+        workers.on("fail", [](worker_call&) -> int { throw std::runtime_error("no"); });
+    });
+    for (int i = 0; i < 3; ++i) {
+        all.call(request("double").arg("n", i));
+    }
+    all.failure_of_call(request("fail"));
+    const auto metrics = all.time.run(all.client->metrics());
+    BOOST_REQUIRE(metrics.nodes.size() == 1u);
+    const auto& calls = metrics.nodes.at("node-0");
+    BOOST_TEST(calls.succeeded == 3u);
+    BOOST_TEST(calls.failed.at(errc::remote_error) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_tells_of_its_clients) {
+    cluster all(doubles);
+    event_bus events;
+    auto& only = *all.machines.front();
+    only.leave();
+    node_news news(events, all.context);
+    auto context = make_local_context(all.context.get_executor());
+    context.events = {std::shared_ptr<void>(), &events};
+    only.agent = std::make_shared<node_core>(std::move(context), only.setup, all.bus.connect());
+    asio::post(only.agent->executor(), [agent = only.agent] { agent->start(); });
+    all.time.advance(2s);
+    BOOST_TEST(news.take() == "link.opened node-0 default");
+    const auto status = only.agent->status();
+    BOOST_REQUIRE(status.clients.size() == 1u);
+    BOOST_TEST(status.clients[0].name == "default");
+    BOOST_TEST(status.clients[0].pool == "default");
+    all.bus.cut(0, true);
+    all.time.advance(10s);
+    BOOST_TEST(news.take() == "link.lost node-0 default silence");
+    BOOST_TEST(only.agent->status().clients.empty());
+    all.bus.cut(0, false);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace skep::test

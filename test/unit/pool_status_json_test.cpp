@@ -93,6 +93,28 @@ BOOST_AUTO_TEST_CASE(a_worker_shows_what_it_is_at_and_since_when) {
     BOOST_TEST(pool.status().workers.at(0).transitions.size() >= 2u);
 }
 
+BOOST_AUTO_TEST_CASE(tells_the_nodes_of_a_remote_pool_and_nothing_of_nodes_without_one) {
+    pool_status status;
+    BOOST_TEST(!to_json(status).contains("remote"));
+    auto& remote = status.remote.emplace();
+    remote.is_connected = true;
+    remote.reconnects = 2;
+    remote.links = {1, 2, 3, 4};
+    auto& node = remote.nodes.emplace_back();
+    node.name = "gpu-7";
+    node.state = node_state::ejected;
+    node.own_calls = 5;
+    node.ejections = 6;
+    node.round_trip = 1500us;
+    node.ejected_for = 7s;
+    const auto json = to_json(status).at("remote");
+    BOOST_TEST(boost::json::serialize(json) ==
+               R"({"is_connected":true,"reconnects":2,)"
+               R"("links":{"resumes":1,"gaps":2,"duplicates":3,"resent_bytes":4},"nodes":[)"
+               R"({"name":"gpu-7","epoch":"","state":"ejected","places":0,"calls":0,"own_calls":5,)"
+               R"("ejections":6,"round_trip_ms":1.5E0,"ejected_for_ms":7000}]})");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace skep::test

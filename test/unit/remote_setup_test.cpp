@@ -98,7 +98,7 @@ struct own_pair {
         time.run(workers.pool().start());
         std::map<std::string, served_pool, std::less<>> pools;
         pools.emplace("shop", served_pool(workers.pool(), options.node.queue_per_place));
-        node = make_node(context.get_executor(), options.node, std::move(pools), workers.pool().events(),
+        node = make_node(context.get_executor(), options.node, std::move(pools), node_events,
                          watch(node_program));
         asio::post(node->executor(), [node = node] { node->start(); });
         client.emplace(make_node_pool(context.get_executor(), options.client, watch(client_program)));
@@ -154,6 +154,7 @@ struct own_pair {
     fake_pool workers{context.get_executor(), one_worker()};
     watched_program node_program;
     watched_program client_program;
+    event_bus node_events;
     std::shared_ptr<node_core> node;
     std::optional<pool> client;
 };

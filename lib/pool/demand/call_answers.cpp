@@ -139,6 +139,9 @@ void call_answers::on_failure_of_node(worker& sender, call& answered_call, error
         known_code ? failure_from_json(answer.data) : sender.calls().failure_of(answered_call, answer);
     info.node = sender.node();
     info.correlation_id = sender.calls().correlation_id_of(answered_call);
+    if (code == errc::pool_saturated) {
+        open_.count_busy_answer();
+    }
     if (is_refusal(code) && answered_call.attempts < most_refusals) {
         send_elsewhere(answered_call);
     } else if (code == errc::worker_lost || code == errc::node_lost) {

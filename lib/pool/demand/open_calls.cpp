@@ -244,6 +244,9 @@ void open_calls::record_end(const call& ended_call, time_point now,
                             const std::optional<errc>& code) noexcept {
     const auto times = time_spent_at(ended_call, now);
     figures_.record(ended_call.req.command(), times, code);
+    if (context_.has_nodes && ended_call.state == call_state::running) {
+        figures_.record_at_node(ended_call.assigned_worker->node(), code);
+    }
     publish_finished(context_, config_.name, ended_call, times, code);
     publish_spans(context_, config_.name, ended_call, times, code);
 }

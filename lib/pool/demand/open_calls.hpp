@@ -98,6 +98,7 @@ public:
     void count_late_answer() noexcept { ++counters_.late_answers; }
     void record_batch(const call& first, std::size_t calls, time_point now) noexcept;
     void count_denied_retry() noexcept { ++counters_.retries_denied; }
+    void count_busy_answer() noexcept { ++counters_.busy_answers; }
 
     const pool_counters& counters() const noexcept { return counters_; }
     void report(pool_metrics& metrics) const { figures_.report(metrics); }

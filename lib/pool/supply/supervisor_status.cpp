@@ -39,6 +39,7 @@ worker_status status_of(const worker& subject, moment now) {
     worker_status result;
     result.id = subject.id();
     result.pid = life.process().pid;
+    result.node = subject.node();
     describe_life(result, life.machine(), now);
     result.retiring = life.departure().has_value();
     if (life.is_over()) {
