@@ -7,6 +7,7 @@
 #pragma once
 
 #include <skep/export.hpp>
+#include <skep/observed_node.hpp>
 #include <skep/pool_manager.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -34,6 +35,10 @@ struct admin_options {
     /// for its client: for a whole request, or until the client has read an answer. If all connections have a
     /// request in progress, the new connection waits.
     std::size_t connections = 256;
+
+    /// A node_agent of this program, whose clients are shown; null = none. Must live until the server is
+    /// stopped or destroyed.
+    observed_node* node = nullptr;
 };
 
 /// Returns the greatest number of descriptors that an admin_server with these options opens, including its
@@ -44,15 +49,16 @@ SKEP_API std::size_t descriptors_needed(const admin_options& options) noexcept;
 ///
 ///     GET /             a page that shows the pools live, and changes them if there is a token
 ///     GET /livez        200 as long as the service answers
-///     GET /readyz       200 if every pool can serve a call now or once a worker has room, else 503
+///     GET /readyz       200 if every pool can serve a call now or once a worker has room, else 503; a pool
+///                       that is also elsewhere can serve if one of the two can
 ///     GET /healthz      the same as /readyz
 ///     GET /metrics      for Prometheus; see to_families
-///     GET /status.json  {"pools": [to_json(pool_metrics), ...]}
+///     GET /status.json  {"pools": [to_json(pool_metrics), ...]}, and "node": to_json(node_status) of a node
 ///     GET /events       the page's data as server-sent events
 ///     POST /pools/NAME/suspend, /resume, /restart, /resize ({"min": N, "max": N}),
 ///          /call ({"command": NAME, "args": {...}, "timeout_ms": 1..600000, default 60000}), and
 ///          /pools/NAME/workers/SLOT.GENERATION/suspend, /resume, /restart, /stacks;
-///          with "Authorization: Bearer TOKEN"
+///          with "Authorization: Bearer TOKEN". Of a remote_pool only /call: its workers are nodes.
 ///
 /// A call answers with {"value": ..., "attachments": [sizes], "worker": ID, ...}, of at most 1 MiB, or with
 /// the text of its error and the traceback of the worker. The call goes on if its client leaves.
@@ -70,13 +76,15 @@ SKEP_API std::size_t descriptors_needed(const admin_options& options) noexcept;
 /// context. Do not move the pools meanwhile. The server's execution context must outlive the server.
 class SKEP_API admin_server {
 public:
-    /// Starts to listen, and serves one pool.
+    /// Starts to listen, and serves one pool or remote_pool.
     /// Throws error(errc::invalid_config) if an option breaks its rule, or if the server cannot listen on
     /// address and port.
-    admin_server(boost::asio::any_io_executor executor, pool& one, admin_options options = {});
+    admin_server(boost::asio::any_io_executor executor, observed_pool& one, admin_options options = {});
 
-    /// Starts to listen, and serves all pools of a manager. Otherwise the same. A pool may be added to the
-    /// manager meanwhile, on the thread that runs `executor`, if it is a single thread.
+    /// Starts to listen, and serves all pools of a manager, and the remote_pools that are added to the
+    /// manager. A remote_pool with the name of another pool is called NAME-elsewhere here. Otherwise the
+    /// same. A pool may be added to the manager meanwhile, on the thread that runs `executor`, if it is a
+    /// single thread; events of a remote_pool are kept if it was added before.
     admin_server(boost::asio::any_io_executor executor, pool_manager& all, admin_options options = {});
 
     /// Stops the server without waiting for its connections. The connections do not use the pools any more.

@@ -10,6 +10,7 @@
 #include <skep/initiate_coroutine.hpp>
 #include <skep/node_options.hpp>
 #include <skep/node_status.hpp>
+#include <skep/observed_node.hpp>
 #include <skep/pool.hpp>
 #include <skep/pool_manager.hpp>
 
@@ -34,11 +35,14 @@ namespace skep {
 /// offered pools by pool::rolling_restart(), as `skep nodes` does. The node logs each request as a warning,
 /// and publishes events::node_admin on the bus of its pool or manager. Each start() ends a drain.
 ///
+/// The node publishes link_opened, link_resumed, link_closed, link_lost, bus_up and bus_down on the event_bus
+/// of its pool or manager.
+///
 /// Completion: every operation takes a completion token, and is co_awaited without one.
 /// Executor: the node runs on its own strand over the given executor. Thread safety: one thread at a time.
 /// Lifetime: stop() must have returned before the pools are destroyed. The execution context must outlive
 /// the node. cnats keeps up to four threads until the program ends, and sets SIGPIPE to be ignored.
-class SKEP_API node_agent {
+class SKEP_API node_agent : public observed_node {
 public:
     /// Validates `options`; does not connect yet. Offers one pool, by its name.
     /// Throws error(errc::invalid_config) with field, value and rule.
@@ -49,7 +53,7 @@ public:
     node_agent(boost::asio::any_io_executor executor, pool_manager& all, node_options options = {});
 
     /// Ends all links without waiting; see stop().
-    ~node_agent();
+    ~node_agent() override;
     node_agent(const node_agent&) = delete;
     node_agent& operator=(const node_agent&) = delete;
 
@@ -57,7 +61,7 @@ public:
     const std::string& name() const noexcept;
 
     /// Returns the executor that the node was constructed with.
-    boost::asio::any_io_executor get_executor() const noexcept;
+    boost::asio::any_io_executor get_executor() const noexcept override;
 
     /// Connects, announces the node and serves clients until drain() or stop(). Returns when the node is
     /// announced. While no server can be reached, start() waits, and the node goes on trying; each problem is
@@ -101,7 +105,7 @@ public:
     }
 
     /// Returns a snapshot of the node. Works before start() and after stop(), too.
-    boost::asio::awaitable<node_status> status();
+    boost::asio::awaitable<node_status> status() override;
     template <class CompletionToken>
     auto status(CompletionToken&& token) {
         return begin(std::forward<CompletionToken>(token), status());

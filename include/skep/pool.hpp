@@ -5,11 +5,11 @@
 
 #include <skep/abi.hpp>
 #include <skep/affinity.hpp>
-#include <skep/call_interface.hpp>
 #include <skep/export.hpp>
 #include <skep/initiate.hpp>
 #include <skep/lease.hpp>
 #include <skep/load_view.hpp>
+#include <skep/observed_pool.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_metrics.hpp>
 #include <skep/pool_operations.hpp>
@@ -23,6 +23,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/execution_context.hpp>
+#include <boost/json/object.hpp>
 
 #include <concepts>
 #include <memory>
@@ -71,7 +72,7 @@ concept token_beside = !std::convertible_to<Token, Other>;
 /// and shutdown(). In the copy, shutdown() sends nothing to the workers. A pool with a thread of its own
 /// belongs to the process that constructed the pool, and in a copy all operations fail. Construct and start
 /// pools after fork() or daemon().
-class SKEP_API pool : public call_interface {
+class SKEP_API pool : public observed_pool {
 public:
     /// Validates `config`; starts no worker.
     /// Throws error(errc::invalid_config) with field, value and rule; std::system_error if the pool's own
@@ -101,11 +102,14 @@ public:
     pool& operator=(pool&&) noexcept; ///< ends the workers of the old pool, as the destructor does
 
     /// Returns pool_config::name. The reference is valid as long as the pool.
-    const std::string& name() const noexcept;
+    const std::string& name() const noexcept override;
 
     /// Returns the configuration, as the pool was constructed with it. The reference is valid as long as the
     /// pool. Thread safety: may be called from any thread.
     const pool_config& config() const noexcept;
+
+    /// Returns the configuration as JSON, for people: see observed_pool.
+    boost::json::object configuration() const override;
 
     /// Returns the executor that the pool was constructed with.
     boost::asio::any_io_executor get_executor() const noexcept override;
@@ -204,7 +208,7 @@ public:
     /// Returns the bus with the events of the pool, and of all pools that share the bus: see event_bus. The
     /// reference is valid as long as the pool. Shutdown ends the waits on the pool's own bus, but not the
     /// waits on a shared bus.
-    event_bus& events() noexcept;
+    event_bus& events() noexcept override;
 
     /// Forgets the worker of the session: the session's next call goes to any worker, like the call of a new
     /// session. Use this when a session is over, or when a strict call has failed with
@@ -253,7 +257,7 @@ public:
     /// other. All figures are 0 before start() and after shutdown(). A forked copy returns the load at the
     /// time of the fork.
     /// Thread safety: may be called from any thread. Takes no lock.
-    load_view load() const noexcept;
+    load_view load() const noexcept override;
 
     /// Returns one consistent snapshot. Fails only with out_of_memory; answers in every phase.
     /// Cancellation: none; the operation does not wait.
@@ -267,7 +271,7 @@ public:
     /// times of the calls of each command: see pool_config::metrics. Totals since the construction of the
     /// pool. Fails only with out_of_memory; answers in every phase.
     /// Cancellation: none; the operation does not wait.
-    boost::asio::awaitable<pool_metrics> metrics();
+    boost::asio::awaitable<pool_metrics> metrics() override;
     template <class CompletionToken>
     auto metrics(CompletionToken&& token) {
         return begin<pool_metrics>(detail::operations::metrics, std::forward<CompletionToken>(token));

@@ -3,12 +3,12 @@
 
 #pragma once
 
-#include <skep/call_interface.hpp>
 #include <skep/export.hpp>
 #include <skep/initiate_coroutine.hpp>
 #include <skep/load_view.hpp>
 #include <skep/log.hpp>
 #include <skep/node_options.hpp>
+#include <skep/observed_pool.hpp>
 #include <skep/overflow.hpp>
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
@@ -115,6 +115,12 @@ struct SKEP_API manager_report {
     bool clean() const noexcept;
 };
 
+/// A pool that runs calls of a manager, for an observer.
+struct observed_place {
+    std::string name;    ///< as in request::pool
+    observed_pool* pool; ///< valid as long as the manager
+};
+
 /// Several named pools behind one interface, with one session_store. A call goes to request::pool, or to the
 /// default pool. Pools are independent: a failure of one does not affect the others. With
 /// manager_config::max_workers, they share a number of workers.
@@ -148,11 +154,17 @@ public:
     /// that one place certainly has not run, because it has no room or no worker, is tried at the other.
     /// Calls with a session go to the local pool. The owner starts and shuts down what `elsewhere` refers to,
     /// and shuts it down after the manager. `elsewhere`: also has a function load(), callable on any thread.
+    /// Observers of the manager see a place that is an observed_pool, such as a remote_pool.
     /// Throws error(errc::invalid_config) if the name breaks its rule or has such a place.
     template <std::derived_from<call_interface> Calls>
     void add(std::string name, const std::shared_ptr<Calls>& elsewhere,
              overflow mode = overflow::local_first) {
-        add_elsewhere(std::move(name), {elsewhere, [calls = elsewhere] { return calls->load(); }, mode});
+        observed_pool* observed = nullptr;
+        if constexpr (std::derived_from<Calls, observed_pool>) {
+            observed = elsewhere.get();
+        }
+        add_elsewhere(std::move(name),
+                      {elsewhere, [calls = elsewhere] { return calls->load(); }, mode, observed});
     }
 
     /// Returns the pool of that name; the default pool if the name is empty.
@@ -161,6 +173,11 @@ public:
 
     /// Returns the names of the pools, in alphabetical order.
     std::vector<std::string> names() const;
+
+    /// Returns the pools for an observer, such as an admin_server: the manager's own by name, then the pools
+    /// elsewhere, each with the name by which calls choose it. Two pools with calls of one name share the
+    /// name.
+    std::vector<observed_place> observed();
 
     /// Returns the store that all pools share. The manager sweeps expired sessions every
     /// session_options::cleanup_interval, until shutdown().
@@ -238,6 +255,7 @@ private:
         std::shared_ptr<call_interface> calls;
         std::function<load_view()> load;
         overflow mode;
+        observed_pool* observed; ///< null if no observer can see the place
     };
 
     pool& add(pool_config config, worker_share share);

@@ -18,8 +18,9 @@
 
 namespace skep {
 
-class pool;
+class observed_pool;
 class pool_manager;
+struct shown_pool;
 
 /// Returns the metrics of pools for a serializer of prometheus-cpp, each family once. Names begin with skep_;
 /// the label `pool` names the pool. lib/telemetry/README.md lists the metrics. Commands without figures of
@@ -38,20 +39,21 @@ SKEP_API std::vector<prometheus::MetricFamily> to_families(const std::vector<poo
 /// Lifetime: destroy the collector before the pool or manager. Do not move the pool or manager meanwhile.
 class SKEP_API prometheus_collector final : public prometheus::Collectable {
 public:
-    /// Collects from one pool.
+    /// Collects from one pool or remote_pool.
     /// `timeout`: the longest wait of a scrape for a pool with a busy executor, 1 ms..1 min.
     /// Throws error(errc::invalid_config) if `timeout` is out of range.
-    explicit prometheus_collector(pool& one, duration timeout = std::chrono::seconds(1));
+    explicit prometheus_collector(observed_pool& one, duration timeout = std::chrono::seconds(1));
 
-    /// Collects from all pools of a manager, including pools that are added later. Do not add a pool during a
-    /// scrape.
+    /// Collects from all pools of a manager, including remote_pools and pools that are added later. Do not
+    /// add a pool during a scrape. A remote_pool with the name of another pool has the label
+    /// pool="NAME-elsewhere".
     explicit prometheus_collector(pool_manager& all, duration timeout = std::chrono::seconds(1));
 
     /// Returns the metrics. Leaves out pools that did not answer within the timeout.
     std::vector<prometheus::MetricFamily> Collect() const override;
 
 private:
-    std::function<std::vector<pool*>()> pools_;
+    std::function<std::vector<shown_pool>()> pools_;
     duration timeout_;
 };
 

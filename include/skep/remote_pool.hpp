@@ -6,10 +6,10 @@
 
 #pragma once
 
-#include <skep/call_interface.hpp>
 #include <skep/export.hpp>
 #include <skep/initiate_coroutine.hpp>
 #include <skep/load_view.hpp>
+#include <skep/observed_pool.hpp>
 #include <skep/pool.hpp>
 #include <skep/pool_manager.hpp>
 #include <skep/pool_metrics.hpp>
@@ -21,6 +21,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/execution_context.hpp>
+#include <boost/json/object.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -48,7 +49,7 @@ namespace skep {
 /// Completion, executor, thread safety, memory, forks and lifetime: as for a pool. shutdown() also closes the
 /// connection, and ends the threads of this pool. cnats keeps up to four threads until the program ends, and
 /// sets SIGPIPE to be ignored.
-class SKEP_API remote_pool : public call_interface {
+class SKEP_API remote_pool : public observed_pool {
 public:
     /// Validates `options`; does not connect yet.
     /// Throws error(errc::invalid_config) with field, value and rule; std::system_error if the pool's own
@@ -68,8 +69,11 @@ public:
 
     /// Return the name of the pool in errors, events and metrics, and the options as constructed. The
     /// references are valid as long as the pool.
-    const std::string& name() const noexcept { return nodes_.name(); }
+    const std::string& name() const noexcept override { return nodes_.name(); }
     const remote_options& options() const noexcept { return options_; }
+
+    /// Returns the options as JSON, for people: see observed_pool.
+    boost::json::object configuration() const override;
 
     boost::asio::any_io_executor get_executor() const noexcept override { return nodes_.get_executor(); }
 
@@ -113,23 +117,25 @@ public:
     }
 
     /// Return the status and figures of the pool, as pool::status and pool::metrics do. Each worker is a node
-    /// with a link. One slot waits for the next node, in state `starting`.
+    /// with a link. One slot waits for the next node, in state `starting`. pool_status::remote has all nodes,
+    /// also nodes without a link, and pool_metrics::nodes the calls of each.
     boost::asio::awaitable<pool_status> status() { return nodes_.status(); }
     template <class CompletionToken>
     auto status(CompletionToken&& token) {
         return nodes_.status(std::forward<CompletionToken>(token));
     }
-    boost::asio::awaitable<pool_metrics> metrics() { return nodes_.metrics(); }
+    boost::asio::awaitable<pool_metrics> metrics() override { return nodes_.metrics(); }
     template <class CompletionToken>
     auto metrics(CompletionToken&& token) {
         return nodes_.metrics(std::forward<CompletionToken>(token));
     }
 
-    /// Returns the bus with the events of the pool: see pool::events.
-    event_bus& events() noexcept { return nodes_.events(); }
+    /// Returns the bus with the events of the pool: see pool::events. Nodes have events of their own:
+    /// node_joined to node_readmitted, link_opened to link_lost, bus_up and bus_down.
+    event_bus& events() noexcept override { return nodes_.events(); }
 
     /// Returns the load by this client: see pool::load. `places`: calls that the nodes accept from a client.
-    load_view load() const noexcept { return nodes_.load(); }
+    load_view load() const noexcept override { return nodes_.load(); }
 
     /// Lets accepted calls finish for drain_timeout, cancels the rest on their nodes, ends the links and the
     /// connection: see pool::shutdown.

@@ -108,7 +108,7 @@ admin_server::core::core(const asio::any_io_executor& executor, std::function<po
                          event_bus& events, admin_options options)
     : executor_(executor),
       options_(std::move(options)),
-      pools_(std::move(pools), events),
+      pools_(std::move(pools), events, options_.node),
       answers_(std::make_shared<remote_runner>(executor_)),
       survey_(executor_, pools_, answers_),
       news_(executor_, pools_, survey_, !options_.token.empty()),

@@ -14,9 +14,9 @@ std::size_t descriptors_needed(const admin_options& options) noexcept {
     return options.connections + 2;
 }
 
-admin_server::admin_server(boost::asio::any_io_executor executor, pool& one, admin_options options)
+admin_server::admin_server(boost::asio::any_io_executor executor, observed_pool& one, admin_options options)
     : core_(std::make_shared<core>(
-          executor, [&one] { return pool_access::listing{&one}; }, one.events(), std::move(options))) {
+          executor, [&one] { return pools_of(one); }, one.events(), std::move(options))) {
     core_->begin();
 }
 

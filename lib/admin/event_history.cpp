@@ -31,6 +31,19 @@ bool is_passed_check(const event& subject) noexcept {
     return check != nullptr && check->passed;
 }
 
+/// Returns true for the begin or end of a link to a node: the events of its worker tell it already.
+bool is_told_by_worker(const event& subject) noexcept {
+    return std::visit(
+        [](const auto& fact) {
+            if constexpr (requires { fact.client; }) {
+                return fact.worker.generation != 0;
+            } else {
+                return false;
+            }
+        },
+        static_cast<const detail::any_event&>(subject));
+}
+
 /// Limits the memory for an event. The end of an output says more than its beginning.
 void shorten_texts(json::object& shown) {
     for (auto& [name, value] : shown) {
@@ -59,7 +72,7 @@ json::object event_history::record(const event& new_event, std::int64_t at_ms) {
     shorten_texts(shown);
     shown["at_ms"] = at_ms;
     shown["serial"] = ++last_serial_;
-    if (!is_of_calls(new_event) && !is_passed_check(new_event)) {
+    if (!is_of_calls(new_event) && !is_passed_check(new_event) && !is_told_by_worker(new_event)) {
         events_.push_back(shown);
         if (events_.size() > most_events) {
             events_.pop_front();

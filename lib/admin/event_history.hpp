@@ -34,7 +34,9 @@ public:
         events::protocol_error, events::heartbeat_missed, events::heartbeat_failed, events::pool_init_started,
         events::pool_init_completed, events::pool_scale_up, events::pool_scale_down, events::pool_saturated,
         events::pool_unavailable, events::pool_available, events::breaker_changed, events::request_failed,
-        events::request_retried, events::session_quota_warning, events::lease_leaked>;
+        events::request_retried, events::session_quota_warning, events::lease_leaked, events::node_joined,
+        events::node_left, events::node_ejected, events::node_readmitted, events::link_opened,
+        events::link_closed, events::link_lost, events::bus_up, events::bus_down>;
 
     /// Returns true if the event is of one of these types.
     static bool keeps(const event& subject) noexcept;

@@ -82,6 +82,20 @@ struct fault_finder {
         return of(call, call.pool, call.command, cause);
     }
 
+    result operator()(const events::node_ejected& end) const {
+        return of(end, end.pool, {}, "links to node " + end.node + " were lost");
+    }
+
+    /// Of a client of this node. The link to a node is a worker, and worker_terminated tells its end.
+    result operator()(const events::link_lost& end) const {
+        return end.worker.generation != 0 ? std::nullopt
+                                          : of(end, end.pool, {}, end.client + ": " + end.reason);
+    }
+
+    result operator()(const events::bus_down& loss) const {
+        return of(loss, loss.pool, {}, loss.problem.empty() ? "the connection was lost" : loss.problem);
+    }
+
     result operator()(const events::session_quota_warning& warning) const {
         return of(warning, {}, {}, "many sessions");
     }

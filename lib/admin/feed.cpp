@@ -79,7 +79,7 @@ asio::awaitable<void> feed::run(std::weak_ptr<void> owner) {
 }
 
 template <class... E>
-subscription feed::listen(void (feed::*handler)(const event&), type_list<E...>) {
+std::vector<subscription> feed::listen(void (feed::*handler)(const event&), type_list<E...>) {
     return pools_.listen<E...>(executor_, [this, handler, weak = owner_](const event& new_event) {
         if (const auto alive = weak.lock()) {
             (this->*handler)(new_event);
@@ -88,7 +88,7 @@ subscription feed::listen(void (feed::*handler)(const event&), type_list<E...>) 
 }
 
 void feed::keep_events() {
-    if (!keeping_) {
+    if (keeping_.empty()) {
         keeping_ = listen(&feed::on_kept_event, event_history::types());
     }
 }
@@ -96,8 +96,8 @@ void feed::keep_events() {
 /// Subscribes only while pages are open, because pools pay for making events.
 void feed::listen_while_read() {
     if (readers_.empty()) {
-        listening_.reset();
-    } else if (!listening_) {
+        listening_.clear();
+    } else if (listening_.empty()) {
         listening_ = listen(&feed::on_passing_event, type_list<>());
     }
 }
@@ -114,10 +114,14 @@ void feed::publish(const findings& results) {
         }
     }
     json::array silent(results.silent.begin(), results.silent.end());
-    broadcast("pools", {{"at_ms", at_ms},
-                        {"may_change", may_change_},
-                        {"pools", std::move(pools)},
-                        {"silent", std::move(silent)}});
+    json::object message{{"at_ms", at_ms},
+                         {"may_change", may_change_},
+                         {"pools", std::move(pools)},
+                         {"silent", std::move(silent)}};
+    if (results.node && !readers_.empty()) {
+        message["node"] = to_json(*results.node);
+    }
+    broadcast("pools", message);
 }
 
 /// The first sample of a pool has no predecessor, and reports no calls.

@@ -60,8 +60,8 @@ public:
 
     /// Ends the subscription to events. Pools must not be accessed afterwards.
     void end() noexcept {
-        keeping_.reset();
-        listening_.reset();
+        keeping_.clear();
+        listening_.clear();
     }
 
     /// Adds a page, and sends it first what the host is, and the past samples, events and faults.
@@ -81,7 +81,7 @@ private:
     void keep_events();
     void listen_while_read();
     template <class... E>
-    subscription listen(void (feed::*handler)(const event&), type_list<E...> types);
+    std::vector<subscription> listen(void (feed::*handler)(const event&), type_list<E...> types);
     void on_kept_event(const event& new_event);
     void on_passing_event(const event& new_event);
     boost::json::object history() const;
@@ -97,8 +97,8 @@ private:
     std::map<std::string, past> pasts_;
     std::vector<std::weak_ptr<feed_reader>> readers_;
     std::weak_ptr<void> owner_;
-    std::optional<subscription> keeping_;   ///< to the events that are kept
-    std::optional<subscription> listening_; ///< to all events; empty without readers
+    std::vector<subscription> keeping_;   ///< to the events that are kept
+    std::vector<subscription> listening_; ///< to all events; empty without readers
 };
 
 } // namespace skep

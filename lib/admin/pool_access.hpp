@@ -3,12 +3,17 @@
 
 #pragma once
 
+#include "prometheus/pools_of.hpp"
 #include <skep/event_bus.hpp>
+#include <skep/observed_node.hpp>
 #include <skep/pool.hpp>
+
+#include <boost/json/object.hpp>
 
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,9 +23,12 @@ namespace skep {
 /// Access of an admin_server to its pools, until forget(). Thread safety: callable from any thread.
 class pool_access {
 public:
-    using listing = std::vector<pool*>;
+    using listing = std::vector<shown_pool>;
 
-    pool_access(std::function<listing()> list, event_bus& events) : list_(std::move(list)), events_(events) {}
+    /// `events`: with the events of pools that share no bus of their own.
+    /// `node`: null if there is none.
+    pool_access(std::function<listing()> list, event_bus& events, observed_node* node)
+        : list_(std::move(list)), events_(events), node_(node) {}
 
     /// A coroutine of a pool that has not started, with the executor to run it.
     template <class T>
@@ -29,43 +37,57 @@ public:
         boost::asio::awaitable<T> work;
     };
 
-    /// Returns for each pool, in order, its name and a query of its metrics, without a query where
-    /// `is_spared(name)`. Empty after forget().
-    using questions = std::vector<std::pair<std::string, std::optional<task<pool_metrics>>>>;
-    questions metrics(const std::function<bool(const std::string&)>& is_spared) {
+    /// A query of a pool's metrics; empty where `is_spared(name)`.
+    struct question {
+        std::string name;
+        std::string place;
+        std::optional<task<pool_metrics>> query;
+    };
+
+    /// Returns a question for each pool, in order. Empty after forget().
+    std::vector<question> metrics(const std::function<bool(const std::string&)>& is_spared) {
         const std::lock_guard lock(mutex_);
-        questions asked;
-        for (auto* const each : list()) {
-            asked.emplace_back(each->name(), std::nullopt);
-            if (!is_spared(each->name())) {
-                asked.back().second.emplace(task<pool_metrics>{each->get_executor(), each->metrics()});
+        std::vector<question> asked;
+        for (auto& each : list()) {
+            auto& added = asked.emplace_back(question{each.name, each.place, {}});
+            if (!is_spared(each.name)) {
+                added.query.emplace(task<pool_metrics>{each.pool->get_executor(), each.pool->metrics()});
             }
         }
         return asked;
     }
 
-    /// Calls `handler` with the pools' events of the types E, or of all types without E, on `executor`.
-    /// Returns an empty subscription after forget().
-    template <class... E>
-    subscription listen(const boost::asio::any_io_executor& executor,
-                        std::function<void(const event&)> handler) {
+    /// Returns a query of the node's status; empty without a node, and after forget().
+    std::optional<task<node_status>> node() {
         const std::lock_guard lock(mutex_);
-        if (is_gone_) {
-            return {};
-        }
-        if constexpr (sizeof...(E) == 0) {
-            return events_.listen(executor, std::move(handler));
-        } else {
-            return events_.listen<E...>(executor, std::move(handler));
-        }
+        return node_ == nullptr || is_gone_
+                   ? std::nullopt
+                   : std::optional(task<node_status>{node_->get_executor(), node_->status()});
     }
 
-    /// Returns the configuration of each pool, in order. Empty after forget().
-    std::vector<pool_config> configurations() {
+    /// Calls `handler` with the pools' events of the types E, or of all types without E, on `executor`.
+    /// Returns a subscription for each bus; none after forget().
+    template <class... E>
+    std::vector<subscription> listen(const boost::asio::any_io_executor& executor,
+                                     const std::function<void(const event&)>& handler) {
         const std::lock_guard lock(mutex_);
-        std::vector<pool_config> found;
-        for (const auto* const each : list()) {
-            found.push_back(each->config());
+        std::vector<subscription> listening;
+        for (auto* const each : buses()) {
+            if constexpr (sizeof...(E) == 0) {
+                listening.push_back(each->listen(executor, handler));
+            } else {
+                listening.push_back(each->template listen<E...>(executor, handler));
+            }
+        }
+        return listening;
+    }
+
+    /// Returns the configurations by name. Empty after forget().
+    boost::json::object configurations() {
+        const std::lock_guard lock(mutex_);
+        boost::json::object found;
+        for (const auto& each : list()) {
+            found[each.name] = each.pool->configuration();
         }
         return found;
     }
@@ -75,9 +97,9 @@ public:
     template <class Action>
     std::optional<task<std::string>> act(const std::string& name, Action act) {
         const std::lock_guard lock(mutex_);
-        for (auto* const each : list()) {
-            if (each->name() == name) {
-                return task<std::string>{each->get_executor(), act(*each)};
+        for (const auto& each : list()) {
+            if (each.name == name) {
+                return task<std::string>{each.pool->get_executor(), act(*each.pool)};
             }
         }
         return {};
@@ -92,8 +114,20 @@ public:
 private:
     listing list() const { return is_gone_ ? listing() : list_(); }
 
+    std::set<event_bus*> buses() const {
+        std::set<event_bus*> all;
+        for (const auto& each : list()) {
+            all.insert(&each.pool->events());
+        }
+        if (!is_gone_) {
+            all.insert(&events_);
+        }
+        return all;
+    }
+
     std::function<listing()> list_;
     event_bus& events_;
+    observed_node* node_;
     std::mutex mutex_;
     bool is_gone_ = false;
 };

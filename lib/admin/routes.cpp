@@ -6,6 +6,7 @@
 #include "admin/page.hpp"
 #include "admin/request_rules.hpp"
 #include "core/visible_text.hpp"
+#include "core/with_detail.hpp"
 #include <skep/prometheus.hpp>
 
 #include <boost/json/array.hpp>
@@ -42,23 +43,22 @@ http_response wrong_method(const char* allowed) {
 
 std::string readiness(const findings& results) {
     std::string unable;
-    for (const auto& each : results.pools) {
-        if (!can_serve(each.status)) {
-            unable += "pool " + each.status.name + " cannot serve\n";
-        }
-    }
-    for (const auto& name : results.silent) {
-        unable += "pool " + name + " does not answer\n";
+    for (const auto& each : results.unable) {
+        unable += each + '\n';
     }
     return results.pools.empty() && results.silent.empty() ? "there is no pool\n" : unable;
 }
 
-std::string status_text(const std::vector<pool_metrics>& metrics) {
+std::string status_text(const findings& results) {
     json::array pools;
-    for (const auto& each : metrics) {
+    for (const auto& each : results.pools) {
         pools.push_back(to_json(each));
     }
-    return json::serialize(json::object{{"pools", std::move(pools)}}) + '\n';
+    json::object status{{"pools", std::move(pools)}};
+    if (results.node) {
+        status["node"] = to_json(*results.node);
+    }
+    return json::serialize(status) + '\n';
 }
 
 bool is_for_readiness(std::string_view path) {
@@ -79,7 +79,7 @@ asio::awaitable<http_response> show(const admin_resources& resources, std::strin
                                 prometheus::TextSerializer().Serialize(to_families(seen.pools)),
                                 "text/plain; version=0.0.4; charset=utf-8");
     }
-    co_return text_response(http::status::ok, status_text(seen.pools), "application/json");
+    co_return text_response(http::status::ok, status_text(seen), "application/json");
 }
 
 size_limits limits_in(const std::string& body) {
@@ -107,6 +107,16 @@ asio::awaitable<std::string> answer_of(asio::awaitable<reply> operation) {
 
 using action = asio::awaitable<std::string> (*)(pool& target, const admin_order& order,
                                                 const std::string& body);
+
+/// Returns the pool, whose workers can be changed. Throws error(invalid_request) for a pool of nodes.
+pool& pool_with_own_workers(observed_pool& target) {
+    if (auto* const found = dynamic_cast<pool*>(&target)) {
+        return *found;
+    }
+    throw error(errc::invalid_request,
+                with_detail("the workers of pool " + target.name() +
+                            " are nodes: change their workers at the admin pages of the nodes"));
+}
 
 using named_action = std::pair<std::string_view, action>;
 
@@ -142,10 +152,8 @@ action pool_action(std::string_view name) {
          [](pool& target, const admin_order&, const std::string&) { return done_after(target.resume()); }},
         {"restart", [](pool& target, const admin_order&,
                        const std::string&) { return done_after(target.rolling_restart()); }},
-        {"resize", [](pool& target, const admin_order&,
-                      const std::string& body) { return done_after(target.resize(limits_in(body))); }},
-        {"call", [](pool& target, const admin_order&, const std::string& body) {
-             return answer_of(target.execute(call_in(body)));
+        {"resize", [](pool& target, const admin_order&, const std::string& body) {
+             return done_after(target.resize(limits_in(body)));
          }}};
     return find_action(actions, name);
 }
@@ -153,9 +161,14 @@ action pool_action(std::string_view name) {
 /// Returns the requested action; std::nullopt if there is no such pool or action.
 std::optional<pool_access::task<std::string>> task_of(pool_access& pools, const admin_order& order,
                                                       const std::string& body) {
+    if (!order.worker && order.action == "call") {
+        return pools.act(order.pool,
+                         [&](observed_pool& target) { return answer_of(target.execute(call_in(body))); });
+    }
     const auto act = order.worker ? worker_action(order.action) : pool_action(order.action);
-    return act == nullptr ? std::nullopt
-                          : pools.act(order.pool, [&](pool& target) { return act(target, order, body); });
+    return act == nullptr ? std::nullopt : pools.act(order.pool, [&](observed_pool& target) {
+        return act(pool_with_own_workers(target), order, body);
+    });
 }
 
 http::status status_of(errc code) {
@@ -212,7 +225,7 @@ asio::awaitable<http_response> carry_out(const admin_resources& resources, const
     std::optional<pool_access::task<std::string>> wish;
     try {
         wish = task_of(resources.pools, order, query.body());
-    } catch (const error& problem) { // the body describes no call
+    } catch (const error& problem) { // the body describes no call, or the pool has no such action
         co_return text_response(status_of(problem.kind()), account_of(problem));
     }
     if (!wish) {

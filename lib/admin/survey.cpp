@@ -8,6 +8,7 @@
 #include <chrono>
 #include <exception>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace skep {
@@ -46,11 +47,16 @@ struct survey::inquiry {
 
     struct answer {
         std::string pool;
+        std::string place;
         std::optional<pool_metrics> metrics;
     };
 
     void add(std::size_t place, std::optional<pool_metrics> metrics) {
         answers[place].metrics = std::move(metrics);
+        count_answer();
+    }
+
+    void count_answer() {
         if (--open == 0) {
             all_answered.open();
         }
@@ -58,8 +64,11 @@ struct survey::inquiry {
 
     findings result() {
         findings found;
+        found.unable = unable_places();
+        found.node = std::move(node);
         for (auto& each : answers) {
             if (each.metrics) {
+                each.metrics->status.name = each.pool;
                 found.pools.push_back(std::move(*each.metrics));
             } else {
                 found.silent.push_back(each.pool);
@@ -68,7 +77,25 @@ struct survey::inquiry {
         return found;
     }
 
+    /// A place can serve if one of its pools can.
+    std::vector<std::string> unable_places() const {
+        std::set<std::string> able;
+        for (const auto& each : answers) {
+            if (each.metrics && can_serve(each.metrics->status)) {
+                able.insert(each.place);
+            }
+        }
+        std::vector<std::string> unable;
+        for (const auto& each : answers) {
+            if (!able.contains(each.place)) {
+                unable.push_back("pool " + each.pool + (each.metrics ? " cannot serve" : " does not answer"));
+            }
+        }
+        return unable;
+    }
+
     std::vector<answer> answers; ///< in the order of the pools
+    std::optional<node_status> node;
     std::size_t open = 0;
     latch all_answered;
 };
@@ -98,9 +125,9 @@ std::shared_ptr<survey::inquiry> survey::ask_all() {
     auto mine = std::make_shared<inquiry>(executor_);
     std::erase_if(asked_, [](const auto& each) { return each.second.expired(); });
     auto questions = pools_.metrics([this](const std::string& name) { return asked_.contains(name); });
-    for (auto& [name, question] : questions) {
+    for (auto& [name, place_of_calls, question] : questions) {
         const auto place = mine->answers.size();
-        mine->answers.push_back({name, {}});
+        mine->answers.push_back({name, place_of_calls, {}});
         if (!question) { // its last query is open
             continue;
         }
@@ -119,7 +146,30 @@ std::shared_ptr<survey::inquiry> survey::ask_all() {
             --mine->open;
         }
     }
+    ask_node(mine);
     return mine;
+}
+
+/// A node whose executor is busy is left out, as a pool is.
+void survey::ask_node(const std::shared_ptr<inquiry>& target) {
+    auto question = node_asked_.expired() ? pools_.node() : std::nullopt;
+    if (!question) {
+        return;
+    }
+    const auto is_open = std::make_shared<const bool>(true);
+    node_asked_ = is_open;
+    auto on_answer = [weak = std::weak_ptr(target), is_open](std::optional<node_status> status) {
+        if (const auto asker = weak.lock()) {
+            asker->node = std::move(status);
+            asker->count_answer();
+        }
+    };
+    ++target->open;
+    try {
+        answers_->ask(question->where, std::move(question->work), std::move(on_answer));
+    } catch (const std::exception&) { // out of memory
+        --target->open;
+    }
 }
 
 } // namespace skep

@@ -6,6 +6,7 @@
 #include "admin/pool_access.hpp"
 #include "admin/remote_runner.hpp"
 #include "async/condition_variable.hpp"
+#include <skep/node_status.hpp>
 #include <skep/pool_metrics.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,8 @@ namespace skep {
 struct findings {
     std::vector<pool_metrics> pools;
     std::vector<std::string> silent; ///< names of pools without an answer
+    std::vector<std::string> unable; ///< for each place that cannot serve, why not
+    std::optional<node_status> node; ///< of the node that the program is, with an answer
 };
 using findings_ptr = std::shared_ptr<const findings>;
 
@@ -47,12 +51,14 @@ private:
     struct inquiry;
 
     std::shared_ptr<inquiry> ask_all();
+    void ask_node(const std::shared_ptr<inquiry>& target);
 
     strand executor_;
     pool_access& pools_;
     std::shared_ptr<remote_runner> answers_;
     std::map<std::string, std::weak_ptr<const void>>
-        asked_; ///< by pool: a token that lives until its query is answered
+        asked_;                            ///< by pool: a token that lives until its query is answered
+    std::weak_ptr<const void> node_asked_; ///< likewise, of the node
     bool is_looking_ = false;
     condition_variable has_looked_;
     std::uint64_t changes_ = 0;

@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/shown_config.hpp"
 #include "pool/call_operations.hpp"
 #include "pool/pool_core.hpp"
 #include "process/local_context.hpp"
@@ -54,6 +55,10 @@ const std::string& pool::name() const noexcept {
 
 const pool_config& pool::config() const noexcept {
     return core_->config();
+}
+
+boost::json::object pool::configuration() const {
+    return shown_config(config());
 }
 
 asio::any_io_executor pool::get_executor() const noexcept {

@@ -274,6 +274,19 @@ std::vector<std::string> pool_manager::names() const {
     return result;
 }
 
+std::vector<observed_place> pool_manager::observed() {
+    std::vector<observed_place> result;
+    for (auto& [name, each] : *pools_) {
+        result.push_back({name, &each});
+    }
+    for (auto& [name, each] : elsewhere_) {
+        if (each.observed != nullptr) {
+            result.push_back({name, each.observed});
+        }
+    }
+    return result;
+}
+
 event_bus& pool_manager::events() noexcept {
     return *events_;
 }

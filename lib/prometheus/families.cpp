@@ -3,6 +3,8 @@
 
 #include <skep/prometheus.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -209,6 +211,65 @@ void show_counters(exposition& out, const pool_status& status) {
           counters.output_lines_dropped);
 }
 
+constexpr std::size_t most_nodes = 100; ///< with a label of their own, as in pool_metrics::nodes
+
+void show_nodes(exposition& out, const std::string& pool, const std::vector<node_view>& nodes) {
+    std::array<int, node_state_count> count{};
+    for (const auto& each : nodes) {
+        ++count.at(static_cast<std::size_t>(each.state));
+    }
+    for (std::size_t i = 0; i < node_state_count; ++i) {
+        const auto state = static_cast<node_state>(i);
+        out.gauge("skep_nodes", "Nodes by state, as this client sees them.",
+                  {{"pool", pool}, {"state", std::string(to_string(state))}}, count.at(i));
+    }
+    for (std::size_t i = 0; i < std::min(nodes.size(), most_nodes); ++i) {
+        out.gauge("skep_node_round_trip_seconds",
+                  "Time from a message to a node until its acknowledgement, smoothed; 0 if unknown.",
+                  {{"pool", pool}, {"node", nodes[i].name}}, seconds(nodes[i].round_trip));
+    }
+}
+
+void show_node_calls(exposition& out, const std::string& pool, const std::string& node,
+                     const call_counts& calls) {
+    const auto count = [&](std::string_view outcome, std::uint64_t value) {
+        out.counter("skep_node_calls_total", "Calls that ended at a node, by outcome.",
+                    {{"pool", pool}, {"node", node}, {"outcome", std::string(outcome)}}, value);
+    };
+    count("ok", calls.succeeded);
+    for (const auto& [code, value] : calls.failed) {
+        count(to_string(code), value);
+    }
+}
+
+/// Shows the links to nodes, and the connection that they need.
+void show_links(exposition& out, const pool_status& status) {
+    const labels where{{"pool", status.name}};
+    const auto& remote = *status.remote;
+    const auto count = [&](const char* name, const char* help, std::uint64_t value) {
+        out.counter(name, help, where, value);
+    };
+    count("skep_link_resumes_total", "Times that a link went on after a cut.", remote.links.resumes);
+    count("skep_link_gaps_total", "Messages of links that came behind a lost message.", remote.links.gaps);
+    count("skep_link_duplicates_total", "Messages of links that had come before.", remote.links.duplicates);
+    count("skep_link_resent_bytes_total", "Bytes that were sent more than once over links.",
+          remote.links.resent_bytes);
+    out.gauge("skep_bus_up", "1 if the pool is connected to a server; else 0.", where,
+              remote.is_connected ? 1 : 0);
+    count("skep_bus_reconnects_total", "Connections to a server after the first one.", remote.reconnects);
+    count("skep_busy_answers_total", "Refusals by nodes that had no room for a call.",
+          status.counters.busy_answers);
+}
+
+void show_remote(exposition& out, const pool_metrics& metrics) {
+    const auto& status = metrics.status;
+    show_nodes(out, status.name, status.remote->nodes);
+    for (const auto& [node, calls] : metrics.nodes) {
+        show_node_calls(out, status.name, node, calls);
+    }
+    show_links(out, status);
+}
+
 } // namespace
 
 std::vector<MetricFamily> to_families(const std::vector<pool_metrics>& pools) {
@@ -227,6 +288,9 @@ std::vector<MetricFamily> to_families(const std::vector<pool_metrics>& pools) {
                   {{"pool", status.name}}, each.start_time);
         show_load(out, status);
         show_counters(out, status);
+        if (status.remote) {
+            show_remote(out, each);
+        }
     }
     return std::move(out).take();
 }

@@ -26,25 +26,28 @@ duration checked(duration timeout) {
 
 } // namespace
 
-prometheus_collector::prometheus_collector(pool& one, duration timeout)
-    : pools_([&one] { return std::vector<pool*>{&one}; }), timeout_(checked(timeout)) {}
+prometheus_collector::prometheus_collector(observed_pool& one, duration timeout)
+    : pools_([&one] { return pools_of(one); }), timeout_(checked(timeout)) {}
 
 prometheus_collector::prometheus_collector(pool_manager& all, duration timeout)
     : pools_([&all] { return pools_of(all); }), timeout_(checked(timeout)) {}
 
 std::vector<prometheus::MetricFamily> prometheus_collector::Collect() const {
     const auto limit = std::chrono::steady_clock::now() + timeout_;
+    const auto pools = pools_();
     std::vector<std::future<pool_metrics>> asked;
-    for (auto* const each : pools_()) {
-        auto asking = each->metrics();
+    for (const auto& each : pools) {
+        auto asking = each.pool->metrics();
         asked.push_back(
-            boost::asio::co_spawn(each->get_executor(), std::move(asking), boost::asio::use_future));
+            boost::asio::co_spawn(each.pool->get_executor(), std::move(asking), boost::asio::use_future));
     }
     std::vector<pool_metrics> answers;
-    for (auto& each : asked) {
-        if (each.wait_until(limit) == std::future_status::ready) {
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        if (asked[i].wait_until(limit) == std::future_status::ready) {
             try {
-                answers.push_back(each.get());
+                auto answer = asked[i].get();
+                answer.status.name = pools[i].name;
+                answers.push_back(std::move(answer));
             } catch (const std::exception&) {} // out of memory, or its execution context has ended
         }
     }

@@ -48,6 +48,17 @@ asio::awaitable<void> start_and_wait(asio::awaitable<void> starting, asio::await
 
 } // namespace
 
+boost::json::object remote_pool::configuration() const {
+    auto shown = to_json(options_);
+    auto& connection = shown.at("nats").as_object();
+    for (const auto* const secret : {"password", "token"}) {
+        if (connection.contains(secret)) {
+            connection[secret] = "(not shown)";
+        }
+    }
+    return shown;
+}
+
 remote_pool::remote_pool(asio::any_io_executor executor, remote_options options)
     : options_(std::move(options)), nodes_(make_pool_of(std::move(executor), options_)) {}
 

@@ -5,6 +5,7 @@
 
 #include "admin/admin_client.hpp"
 #include "support/config.hpp"
+#include "support/other_pool.hpp"
 
 #include <boost/json/parse.hpp>
 
@@ -215,6 +216,92 @@ BOOST_AUTO_TEST_CASE(options_that_break_a_rule) {
     options = {};
     options.port = first.port();
     BOOST_TEST(contains(complaint_about(options), "Address already in use"));
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_of_nodes_is_shown_and_its_workers_cannot_be_changed) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        other_pool nodes(context.get_executor(), "nodes");
+        nodes.add_node("gpu-7");
+        nodes.add_node("gpu-8", node_state::ejected);
+        admin_server admin(context.get_executor(), nodes, changeable());
+        std::string answer = co_await get(admin.port(), "/status.json");
+        BOOST_TEST(contains(answer, R"("name":"gpu-8","epoch":"epoch","state":"ejected")"), answer);
+        answer = co_await get(admin.port(), "/metrics");
+        BOOST_TEST(contains(answer, R"(skep_nodes{pool="nodes",state="ejected"} 1)"));
+        answer = co_await get(admin.port(), "/readyz");
+        BOOST_TEST(body_of(answer) == "ok\n");
+        for (const auto* const path : {"/pools/nodes/restart", "/pools/nodes/workers/0.1/restart"}) {
+            answer = co_await post(admin.port(), path);
+            BOOST_TEST(status_line(answer) == "HTTP/1.1 400 Bad Request");
+            BOOST_TEST(contains(answer, "the workers of pool nodes are nodes"), answer);
+        }
+        answer = co_await post(admin.port(), "/pools/nodes/call", R"({"command":"c"})");
+        BOOST_TEST(status_line(answer) == "HTTP/1.1 409 Conflict", answer);
+        co_await admin.stop();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_place_is_ready_if_the_local_pool_or_the_nodes_can_serve) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        manager_config config;
+        config.pools = {quick(basic_pool(1))};
+        pool_manager pools(context, config);
+        const auto nodes = std::make_shared<other_pool>(context.get_executor(), "default");
+        pools.add("default", nodes);
+        co_await pools.start();
+        admin_server admin(context.get_executor(), pools, changeable());
+        std::string answer = co_await get(admin.port(), "/readyz"); // the local pool
+        BOOST_TEST(body_of(answer) == "ok\n");
+        answer = co_await post(admin.port(), "/pools/default/suspend");
+        answer = co_await get(admin.port(), "/readyz");
+        BOOST_TEST(body_of(answer) == "pool default cannot serve\npool default-elsewhere cannot serve\n");
+        nodes->add_node("gpu-7");
+        answer = co_await post(admin.port(), "/pools/default/suspend"); // the next look is a new one
+        answer = co_await get(admin.port(), "/readyz");
+        BOOST_TEST(body_of(answer) == "ok\n");
+        answer = co_await get(admin.port(), "/metrics");
+        BOOST_TEST(contains(answer, R"(skep_bus_up{pool="default-elsewhere"} 1)"));
+        co_await admin.stop();
+        co_await pools.shutdown();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_page_shows_the_clients_of_its_node) {
+    class one_node final : public observed_node {
+    public:
+        explicit one_node(asio::any_io_executor executor) : executor_(std::move(executor)) {}
+        asio::any_io_executor get_executor() const noexcept override { return executor_; }
+        asio::awaitable<node_status> status() override {
+            node_status found;
+            found.name = "gpu-7";
+            found.links = 1;
+            found.clients.push_back({"shop", "default", 3, 4096, 2ms, 1min});
+            co_return found;
+        }
+
+    private:
+        asio::any_io_executor executor_;
+    };
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        one_node node(context.get_executor());
+        pool workers(context, quick(basic_pool(1)));
+        co_await workers.start();
+        admin_options options;
+        options.node = &node;
+        admin_server admin(context.get_executor(), workers, options);
+        std::string answer = co_await get(admin.port(), "/status.json");
+        BOOST_TEST(contains(answer, R"("node":{"name":"gpu-7")"), answer);
+        BOOST_TEST(contains(answer, R"({"name":"shop","pool":"default","calls":3,"bytes":4096,)"), answer);
+        client page(context.get_executor());
+        co_await page.connect(admin.port());
+        co_await page.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        std::string told = co_await page.read_until("event: pools");
+        told = co_await page.read_until("\n\n");
+        BOOST_TEST(contains(told, R"("clients":[{"name":"shop")"), told);
+        page.close();
+        co_await admin.stop();
+        co_await workers.shutdown();
+    });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -169,7 +169,9 @@ BOOST_AUTO_TEST_CASE(a_configuration_is_shown_without_secrets) {
     config.launch.slot_args = {{"secret-3"}};
     config.launch.environment = {{"PASSWORD", "secret-4"}, {"REMOVED", std::nullopt}};
     config.launch.slot_environment = {{"KEY", {"secret-5"}}};
-    const auto facts = host_facts({config}, 17);
+    asio::io_context context;
+    const pool shown_pool(context, config);
+    const auto facts = host_facts({{"default", shown_pool.configuration()}}, 17);
     const auto shown = json::serialize(facts);
     BOOST_TEST(!contains(shown, "secret"), shown);
     const auto& launch = facts.at("configurations").at("default").at("launch");
@@ -234,6 +236,39 @@ BOOST_AUTO_TEST_CASE(a_page_that_is_opened_after_the_crash_shows_it) {
         BOOST_TEST(is_call_kept, text);
         BOOST_TEST(contains(json::serialize(history.at("events")), "worker.terminated"));
     });
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_link_is_kept_once) {
+    event_history history;
+    events::link_lost of_client;
+    of_client.worker = {"default", 0, 1};
+    of_client.node = "gpu-7";
+    of_client.reason = "silence";
+    history.record(of_client, 1); // worker.terminated tells it
+    BOOST_TEST(history.all().at("events").as_array().empty());
+    BOOST_TEST(faults_in(history).empty());
+    events::link_lost of_node;
+    of_node.pool = "default";
+    of_node.node = "gpu-7";
+    of_node.client = "shop";
+    of_node.reason = "silence";
+    history.record(of_node, 2);
+    BOOST_TEST(history.all().at("events").as_array().size() == 1u);
+    BOOST_REQUIRE(faults_in(history).size() == 1u);
+    BOOST_TEST(text_of(faults_in(history)[0].at("cause")) == "shop: silence");
+}
+
+BOOST_AUTO_TEST_CASE(an_ejection_and_a_lost_bus_are_faults_and_a_joined_node_is_none) {
+    event_history history;
+    history.record(events::node_joined{"default", "gpu-7", "epoch", 4}, 1);
+    BOOST_TEST(faults_in(history).empty());
+    history.record(events::node_ejected{"default", "gpu-7", std::chrono::seconds(5), 1}, 2);
+    history.record(events::bus_down{"default", {}, {}}, 3);
+    const auto faults = faults_in(history);
+    BOOST_REQUIRE(faults.size() == 2u);
+    BOOST_TEST(text_of(faults[0].at("cause")) == "links to node gpu-7 were lost");
+    BOOST_TEST(text_of(faults[1].at("cause")) == "the connection was lost");
+    BOOST_TEST(history.all().at("events").as_array().size() == 3u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Opens the admin page in a real browser and works with it as an operator would, with 4 workers and with 200.
 
-    test/admin/page_test.py OBSERVABILITY INCIDENT [--shots FOLDER]
+    test/admin/page_test.py OBSERVABILITY INCIDENT NODES [--shots FOLDER]
 
-OBSERVABILITY is the sample's program, INCIDENT that of test/support/incident.cpp. Screenshots are to be looked at.
+OBSERVABILITY is the sample's program, INCIDENT that of test/support/incident.cpp, NODES that of
+test/support/node_page.cpp. Screenshots are to be looked at.
 """
 
 import pathlib
@@ -56,6 +57,8 @@ HAS_BUTTONS = "document.querySelector('section[data-pool=models] [data-action=su
 OVERVIEW = "[...document.querySelectorAll('#overview > li')].map(each => each.innerText)"
 FAULTS = "[...document.querySelectorAll('#faults > li')].map(each => each.innerText)"
 RANKING = "document.querySelector('section[data-pool=ranking]')"
+POOL = "document.querySelector('section[data-pool=nodes]')"
+NODES = f"[...{POOL}.querySelectorAll('[aria-label=\"Nodes of nodes\"] tbody tr')]"
 TILES = "document.querySelectorAll('section[data-pool=models] [data-worker]').length"
 SAID = "document.querySelector('section[data-pool=models] .said').textContent"
 
@@ -203,10 +206,43 @@ def check_incident(page):
     check(page.evaluate("document.querySelectorAll('[data-action], #token').length") == 0, "nothing can be changed")
 
 
+def check_nodes(page, count):
+    """A pool whose workers are nodes, and the clients of the node that the program itself is."""
+    check(page.wait_until(f"{POOL} !== null && {NODES}.length == {count}", 30), f"{count} nodes show")
+    states = page.evaluate(f"{NODES}.map(row => row.cells[1].innerText)")
+    troubled = [state for state in states if state != "linked"]
+    check(troubled and states[:len(troubled)] == troubled, f"nodes in trouble come first: {sorted(set(troubled))}")
+    check(page.evaluate(f"{NODES}.some(row => row.innerText.includes('gpu-2'))"), "each with its name")
+    check(re.search(r"\d+ of \d+ nodes take calls", page.evaluate(f"{POOL}.innerText")), "the pool counts its nodes")
+    check(page.evaluate(f"{POOL}.querySelector('.grid').checkVisibility()") is False, "no tiles of processes show")
+    links = page.evaluate(f"{POOL}.innerText")
+    check("busy answers" in links and "sent again" in links, "what the bus did to the links shows")
+    check(any("node ejected" in each for each in page.evaluate(FAULTS)), "an ejection is a fault")
+    agent = page.evaluate("document.getElementById('agent').innerText")
+    check("Node gpu-0" in agent and "shop-2" in agent, "the clients of the node itself show")
+    page.evaluate("document.getElementById('token').focus()")
+    page.type(TOKEN)
+    time.sleep(1.5)
+    check(page.evaluate(f"{POOL}.querySelectorAll('[data-action]').length") == 0, "nodes have no buttons")
+    page.evaluate(f"{NODES}.find(row => row.cells[1].innerText === 'linked').querySelector('button').click()")
+    check(page.evaluate("document.getElementById('dialog').open"), "a node opens the details of its link")
+    check(page.evaluate(FACTS)["node"].startswith("gpu-"), "which name the node")
+    check(page.evaluate("[...document.querySelectorAll('#dialog [data-action]')].every(each => !each.checkVisibility())"),
+          "and have no buttons either")
+    page.press("Escape")
+
+
 def main():
-    program, incident = sys.argv[1:3]
-    shots = pathlib.Path(sys.argv[4]) if sys.argv[3:4] == ["--shots"] else None
+    program, incident, nodes = sys.argv[1:4]
+    shots = pathlib.Path(sys.argv[5]) if sys.argv[4:5] == ["--shots"] else None
     with browser() as page:
+        for count in (3, 100):
+            with Service(nodes, str(count), TOKEN) as service:
+                page.emulate(1440, 900)
+                page.open(service.url)
+                check_nodes(page, count)
+                check_looks(page, shots, f"{count} nodes")
+                page.open("about:blank")
         for workers in (1, 50):
             with Service(incident, str(workers)) as service:
                 time.sleep(12)  # two crashes, which the page is not there to see

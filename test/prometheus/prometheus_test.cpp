@@ -4,6 +4,7 @@
 // What pools measure, as Prometheus gets to see it.
 
 #include "support/config.hpp"
+#include "support/other_pool.hpp"
 #include "support/run.hpp"
 #include <skep/pool_manager.hpp>
 #include <skep/prometheus.hpp>
@@ -98,6 +99,8 @@ BOOST_AUTO_TEST_CASE(the_readme_lists_them_all) {
     pool_metrics least;
     least.status.workers.emplace_back();
     least.batches["embed"].wait_time.record(duration());
+    least.status.remote.emplace().nodes.emplace_back();
+    least.nodes["gpu-7"].succeeded = 1;
     const auto table = table_of(to_families({least}));
     std::ifstream file(std::string(SKEP_TEST_DIR) + "/../lib/telemetry/README.md");
     const std::string readme{std::istreambuf_iterator<char>(file), {}};
@@ -241,6 +244,29 @@ BOOST_AUTO_TEST_CASE(a_timeout_out_of_range_is_refused) {
         return problem.kind() == errc::invalid_config &&
                std::string(problem.what()).find("timeout") != std::string::npos;
     });
+}
+
+BOOST_AUTO_TEST_CASE(a_collector_shows_nodes_and_keeps_pools_of_one_name_apart) {
+    context_thread service;
+    manager_config config;
+    config.pools = {basic_pool(1)};
+    pool_manager pools(service.context, config);
+    const auto nodes = std::make_shared<other_pool>(service.context.get_executor(), "default");
+    nodes->add_node("gpu-7");
+    nodes->add_node("gpu-8", node_state::silent);
+    nodes->figures.status.counters.busy_answers = 3;
+    pools.add("default", nodes);
+    const prometheus_collector collector(pools);
+    const auto text = text_of(collector.Collect());
+    auto samples = samples_of(text);
+    BOOST_TEST(samples[R"(skep_nodes{pool="default-elsewhere",state="linked"})"] == 1);
+    BOOST_TEST(samples[R"(skep_nodes{pool="default-elsewhere",state="silent"})"] == 1);
+    BOOST_TEST(samples[R"(skep_node_calls_total{pool="default-elsewhere",node="gpu-7",outcome="ok"})"] == 1);
+    BOOST_TEST(samples[R"(skep_busy_answers_total{pool="default-elsewhere"})"] == 3);
+    BOOST_TEST(samples.contains(R"(skep_pool_can_serve{pool="default"})"));
+    BOOST_TEST(!samples.contains(R"(skep_bus_up{pool="default"})"));
+    BOOST_TEST(complaints_of_promtool(text) == "");
+    asio::co_spawn(service.context, pools.shutdown(), asio::use_future).get();
 }
 
 BOOST_AUTO_TEST_SUITE_END()
