@@ -47,7 +47,7 @@ public:
         options.log_level = log_level::off;
         std::map<std::string, served_pool, std::less<>> pools;
         pools.emplace("default", served_pool(workers_.pool()));
-        core_ = make_node(context.get_executor(), options, std::move(pools),
+        core_ = make_node(context.get_executor(), options, std::move(pools), workers_.pool().events(),
                           with_faults(connect_by_nats(server.options()), faults));
     }
 
