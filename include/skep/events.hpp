@@ -506,7 +506,7 @@ struct link_opened {
     std::string pool;
     worker_id worker;
     std::string node;
-    std::string client;
+    std::string client; ///< name of the client's pool
 };
 
 /// A link goes on after a cut, without a loss.
@@ -515,7 +515,7 @@ struct link_resumed {
     std::string pool;
     worker_id worker;
     std::string node;
-    std::string client;
+    std::string client; ///< name of the client's pool
 };
 
 /// A link was ended in order, by the client or the node.
@@ -524,7 +524,7 @@ struct link_closed {
     std::string pool;
     worker_id worker;
     std::string node;
-    std::string client;
+    std::string client;  ///< name of the client's pool
     duration lifetime{}; ///< since the link was opened
     std::string reason;
 };
@@ -535,7 +535,7 @@ struct link_lost {
     std::string pool;
     worker_id worker;
     std::string node;
-    std::string client;
+    std::string client;  ///< name of the client's pool
     duration lifetime{}; ///< since the link was opened
     std::string reason;
 };
