@@ -9,6 +9,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
 #include <csignal>
@@ -77,8 +78,11 @@ int main(int argc, char** argv) {
     options.token = argv[2];
     options.node = &node;
     const skep::admin_server admin(context.get_executor(), pool, options);
-    pool.events().emit<skep::events::node_ejected>([] {
-        return skep::events::node_ejected{"nodes", "gpu-1", 10s, 2};
+    asio::steady_timer ejection(context, 1s); // once the server listens to the pool
+    ejection.async_wait([&pool](boost::system::error_code) {
+        pool.events().emit<skep::events::node_ejected>([] {
+            return skep::events::node_ejected{"nodes", "gpu-1", 10s, 2};
+        });
     });
     std::cout << "the admin page is at " << admin.url() << std::endl;
     asio::signal_set signals(context, SIGINT);
