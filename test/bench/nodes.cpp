@@ -14,7 +14,7 @@ namespace skep::bench {
 
 namespace {
 
-constexpr std::size_t picks = 1'000'000;
+constexpr std::size_t node_picks = 1'000'000;
 constexpr std::size_t rounds_of_beacons = 100;
 constexpr std::uint32_t places = 4;
 
@@ -42,14 +42,14 @@ double nanoseconds_per_pick(std::size_t nodes) {
         change(node, 1);
     }
     const auto begin = cpu_time();
-    for (std::size_t i = 0, oldest = 0; i < picks; ++i) {
+    for (std::size_t i = 0, oldest = 0; i < node_picks; ++i) {
         const auto node = chooser.pick({}).value();
         change(node, 1);
         change(taken[oldest], -1);
         taken[oldest] = node;
         oldest = oldest + 1 < taken.size() ? oldest + 1 : 0;
     }
-    return (cpu_time() - begin).count() * 1e9 / static_cast<double>(picks);
+    return (cpu_time() - begin).count() * 1e9 / static_cast<double>(node_picks);
 }
 
 std::vector<std::string> beacons_of(std::size_t nodes) {
