@@ -7,7 +7,7 @@
 
 namespace skep {
 
-/// What the bus has done to the links between clients and nodes. A link mends all of it by itself.
+/// The faults of the bus on the links between clients and nodes. A link mends all of them by itself.
 struct link_counters {
     std::uint64_t resumes = 0;      ///< synchronisations after a cut
     std::uint64_t gaps = 0;         ///< messages behind a lost message

@@ -26,7 +26,7 @@ namespace skep {
 /// Makes this program a node: offers its pools to every remote_pool of the domain, over a NATS server. The
 /// program that constructs the node starts and shuts down the pools, and may use them itself.
 ///
-/// A client that is gone, or silent for six seconds, loses its link, and its calls are cancelled. A client
+/// A client that is gone, or silent for 15 seconds, loses its link, and its calls are cancelled. A client
 /// that breaks a rule of the protocol, or a limit of node_options, loses its link too, and no other client
 /// notices. Every program that may send messages to the node may call its workers, and sees results and
 /// errors with their output: restrict the users of the NATS server.

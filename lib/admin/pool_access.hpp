@@ -66,7 +66,7 @@ public:
     }
 
     /// Calls `handler` with the pools' events of the types E, or of all types without E, on `executor`.
-    /// Returns a subscription for each bus; none after forget().
+    /// Returns a subscription for each bus. After forget(), returns none.
     template <class... E>
     std::vector<subscription> listen(const boost::asio::any_io_executor& executor,
                                      const std::function<void(const event&)>& handler) {

@@ -3,7 +3,8 @@
 
 #include "admin/sample.hpp"
 
-#include <chrono>
+#include "core/exact_ms.hpp"
+
 #include <utility>
 
 namespace skep {
@@ -16,7 +17,7 @@ json::value quantile_ms(const histogram& times, double share) {
     if (times.count() == 0) {
         return nullptr;
     }
-    return std::chrono::duration<double, std::milli>(times.quantile(share)).count();
+    return exact_ms(times.quantile(share));
 }
 
 std::uint64_t resident_bytes(const pool_status& status) {

@@ -4,6 +4,7 @@
 #include "command/node_table.hpp"
 
 #include "command/status_table.hpp"
+#include "core/exact_ms.hpp"
 #include "core/visible_text.hpp"
 
 #include <boost/json/array.hpp>
@@ -21,16 +22,12 @@ namespace {
 
 constexpr std::size_t shown_of_epoch = 8; ///< characters
 
-double milliseconds_of(duration time) {
-    return std::chrono::duration<double, std::milli>(time).count();
-}
-
 std::string round_trip_text(const heard_node& node) {
     if (!node.round_trip) {
         return "-";
     }
     char text[64];
-    std::snprintf(text, sizeof text, "%.1f ms", milliseconds_of(*node.round_trip));
+    std::snprintf(text, sizeof text, "%.1f ms", exact_ms(*node.round_trip));
     return text;
 }
 
@@ -63,8 +60,7 @@ json::value document_of(const heard_node& node) {
     for (const auto& [name, load] : node.beacon.pools) {
         pools.emplace(name, document_of(load));
     }
-    const auto round_trip =
-        node.round_trip ? json::value(milliseconds_of(*node.round_trip)) : json::value(nullptr);
+    const auto round_trip = node.round_trip ? json::value(exact_ms(*node.round_trip)) : json::value(nullptr);
     return json::object{{"node", node.beacon.node},
                         {"epoch", node.beacon.epoch},
                         {"draining", node.beacon.is_draining},

@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/exact_ms.hpp"
 #include "core/link_counters_json.hpp"
 #include <skep/node_status.hpp>
 
 #include <boost/json/array.hpp>
 
-#include <chrono>
 #include <utility>
 
 namespace skep {
@@ -14,10 +14,6 @@ namespace skep {
 namespace json = boost::json;
 
 namespace {
-
-double shown_ms(duration span) {
-    return std::chrono::duration<double, std::milli>(span).count();
-}
 
 json::object to_json(const load_view& load) {
     return {{"in_flight", load.in_flight},
@@ -31,9 +27,9 @@ json::object to_json(const client_view& client) {
                         {"pool", client.pool},
                         {"calls", client.calls},
                         {"bytes", client.bytes},
-                        {"uptime_ms", shown_ms(client.uptime)}};
+                        {"uptime_ms", exact_ms(client.uptime)}};
     if (client.round_trip > duration::zero()) {
-        result["round_trip_ms"] = shown_ms(client.round_trip);
+        result["round_trip_ms"] = exact_ms(client.round_trip);
     }
     return result;
 }

@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/exact_ms.hpp"
 #include "core/link_counters_json.hpp"
 #include <skep/pool_status.hpp>
 
@@ -118,7 +119,7 @@ json::object to_json(const node_view& node) {
         result["worker"] = to_string(*node.worker);
     }
     if (node.round_trip > duration::zero()) {
-        result["round_trip_ms"] = std::chrono::duration<double, std::milli>(node.round_trip).count();
+        result["round_trip_ms"] = exact_ms(node.round_trip);
     }
     if (node.ejected_for) {
         result["ejected_for_ms"] = milliseconds(*node.ejected_for);

@@ -3,9 +3,14 @@
 
 #include "core/shown_config.hpp"
 
+#include "core/config_writer.hpp"
+#include "core/remote_fields.hpp"
+
 #include <boost/json/value.hpp>
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace skep {
 
@@ -36,6 +41,11 @@ void hide_values(json::object& launch, const char* name) {
     }
 }
 
+class writer_without_secrets : public config_writer {
+public:
+    void secret(std::string_view field, const std::string&) { text(field, hidden); }
+};
+
 } // namespace
 
 json::object shown_config(const pool_config& config) {
@@ -47,6 +57,12 @@ json::object shown_config(const pool_config& config) {
     hide_values(launch, "environment");
     hide_values(launch, "slot_environment");
     return shown;
+}
+
+json::object shown_config(const remote_options& options) {
+    writer_without_secrets writer;
+    visit_remote_fields(options, writer);
+    return std::move(writer).result();
 }
 
 } // namespace skep

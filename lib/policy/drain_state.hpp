@@ -7,7 +7,7 @@
 
 namespace skep {
 
-/// Who has asked a node to drain, the weakest first.
+/// The cause of a drain: the party that has asked a node for it, the weakest first.
 enum class drain_cause { none, administrator, program, end };
 
 /// Decides whether a node drains. The strongest cause holds until it is taken back.

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "async/pause.hpp"
+#include "core/shown_config.hpp"
 #include "remote/nats_connector.hpp"
 #include "remote/node_pool.hpp"
 #include <skep/error.hpp>
@@ -49,14 +50,7 @@ asio::awaitable<void> start_and_wait(asio::awaitable<void> starting, asio::await
 } // namespace
 
 boost::json::object remote_pool::configuration() const {
-    auto shown = to_json(options_);
-    auto& connection = shown.at("nats").as_object();
-    for (const auto* const secret : {"password", "token"}) {
-        if (connection.contains(secret)) {
-            connection[secret] = "(not shown)";
-        }
-    }
-    return shown;
+    return shown_config(options_);
 }
 
 remote_pool::remote_pool(asio::any_io_executor executor, remote_options options)

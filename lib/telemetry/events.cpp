@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/exact_ms.hpp"
 #include <skep/events.hpp>
 
 #include <boost/describe/members.hpp>
@@ -25,7 +26,7 @@ event::~event() = default;
 namespace {
 
 void put(json::object& target, std::string_view name, duration value) {
-    target[std::string(name) + "_ms"] = std::chrono::duration<double, std::milli>(value).count();
+    target[std::string(name) + "_ms"] = exact_ms(value);
 }
 
 void put(json::object& target, std::string_view name, std::chrono::system_clock::time_point value) {

@@ -1,9 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/exact_ms.hpp"
 #include <skep/pool_metrics.hpp>
-
-#include <chrono>
 
 namespace skep {
 
@@ -11,17 +10,13 @@ namespace json = boost::json;
 
 namespace {
 
-double milliseconds(duration time) {
-    return std::chrono::duration<double, std::milli>(time).count();
-}
-
 json::object to_json(const histogram& times) {
     return {{"count", times.count()},
-            {"sum_ms", milliseconds(times.sum())},
-            {"p50_ms", milliseconds(times.quantile(0.5))},
-            {"p90_ms", milliseconds(times.quantile(0.9))},
-            {"p99_ms", milliseconds(times.quantile(0.99))},
-            {"max_ms", milliseconds(times.largest())}};
+            {"sum_ms", exact_ms(times.sum())},
+            {"p50_ms", exact_ms(times.quantile(0.5))},
+            {"p90_ms", exact_ms(times.quantile(0.9))},
+            {"p99_ms", exact_ms(times.quantile(0.99))},
+            {"max_ms", exact_ms(times.largest())}};
 }
 
 json::object to_json(const std::map<errc, std::uint64_t>& failures) {

@@ -5,13 +5,12 @@
 #include "async/timer.hpp"
 #include "core/clock.hpp"
 #include "core/duration_text.hpp"
+#include "testing/run_what_is_due.hpp"
 #include <skep/testing.hpp>
 
 #include <boost/asio/this_coro.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -19,24 +18,7 @@ namespace skep::testing {
 
 namespace {
 
-using free_timer = asio::basic_waitable_timer<clock>;
-
 constexpr duration usual_step = std::chrono::milliseconds(10);
-
-// Returns how many handlers have run, with that of a timer that is due at once: it makes the reactor look at
-// the clock, though perhaps not in the first poll, as the kernel may tell of it a little later.
-std::size_t run_what_is_due(asio::io_context& context) {
-    // Shared, as a handler that throws leaves the one of the timer behind.
-    const auto has_looked = std::make_shared<bool>(false);
-    free_timer due_at_once(context, time_point::min());
-    due_at_once.async_wait([has_looked](const boost::system::error_code&) { *has_looked = true; });
-    std::size_t handlers = 0;
-    while (!*has_looked) {
-        context.restart();
-        handlers += context.poll();
-    }
-    return handlers;
-}
 
 } // namespace
 

@@ -17,14 +17,10 @@ namespace skep {
 namespace {
 
 constexpr std::int64_t home_version = 1;
-constexpr json_limits limits_of_home{8, 64u << 10};
+constexpr bus_message_rules rules_of_home{most_home_bytes, home_version};
 
 std::string text_of_member(const json_field& field) {
     return std::string(field.value.as_string());
-}
-
-bool is_home_version(const json_field& field) {
-    return field.value.to_number<std::int64_t>() == home_version;
 }
 
 } // namespace
@@ -51,40 +47,31 @@ std::string encode_home_answer(const home_answer& answer) {
 
 std::optional<home_question> decode_home_question(std::string_view message) {
     home_question question;
-    bool has_version = false;
-    const bool is_readable = message.size() <= most_home_bytes &&
-                             read_members(message, limits_of_home, [&](const json_field& field) {
-                                 if (field.key == "v") {
-                                     has_version = is_home_version(field);
-                                 } else if (field.key == "pool") {
-                                     question.pool = text_of_member(field);
-                                 } else if (field.key == "session") {
-                                     question.session = text_of_member(field);
-                                 } else if (field.key == "forget") {
-                                     question.is_to_forget = field.value.as_bool();
-                                 }
-                             });
-    const bool is_whole =
-        is_readable && has_version && !question.pool.empty() && is_session_id(question.session);
+    const bool is_readable = read_members(message, rules_of_home, [&](const json_field& field) {
+        if (field.key == "pool") {
+            question.pool = text_of_member(field);
+        } else if (field.key == "session") {
+            question.session = text_of_member(field);
+        } else if (field.key == "forget") {
+            question.is_to_forget = field.value.as_bool();
+        }
+    });
+    const bool is_whole = is_readable && !question.pool.empty() && is_session_id(question.session);
     return is_whole ? std::optional(std::move(question)) : std::nullopt;
 }
 
 std::optional<home_answer> decode_home_answer(std::string_view message) {
     home_answer answer;
-    bool has_version = false;
-    const bool is_readable = message.size() <= most_home_bytes &&
-                             read_members(message, limits_of_home, [&](const json_field& field) {
-                                 if (field.key == "v") {
-                                     has_version = is_home_version(field);
-                                 } else if (field.key == "node") {
-                                     answer.node = text_of_member(field);
-                                 } else if (field.key == "epoch") {
-                                     answer.epoch = text_of_member(field);
-                                 } else if (field.key == "draining") {
-                                     answer.is_draining = field.value.as_bool();
-                                 }
-                             });
-    const bool is_whole = is_readable && has_version && is_node_name(answer.node) && !answer.epoch.empty();
+    const bool is_readable = read_members(message, rules_of_home, [&](const json_field& field) {
+        if (field.key == "node") {
+            answer.node = text_of_member(field);
+        } else if (field.key == "epoch") {
+            answer.epoch = text_of_member(field);
+        } else if (field.key == "draining") {
+            answer.is_draining = field.value.as_bool();
+        }
+    });
+    const bool is_whole = is_readable && is_node_name(answer.node) && !answer.epoch.empty();
     return is_whole ? std::optional(std::move(answer)) : std::nullopt;
 }
 

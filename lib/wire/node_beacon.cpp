@@ -21,7 +21,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr int beacon_version = 1;
-constexpr json_limits limits_of_beacon{8, 64u << 10};
+constexpr bus_message_rules rules_of_beacon{node_beacon::most_bytes, beacon_version};
 constexpr std::chrono::milliseconds longest_interval = std::chrono::minutes(1);
 
 std::string text_of(const json::value& value) {
@@ -38,10 +38,8 @@ load_view load_of(const json::object& pool) {
             pool.at("can_serve").as_bool()};
 }
 
-void read(const json_field& field, node_beacon& beacon, bool& has_version) {
-    if (field.key == "v") {
-        has_version = field.value.to_number<std::int64_t>() == beacon_version;
-    } else if (field.key == "node") {
+void read(const json_field& field, node_beacon& beacon) {
+    if (field.key == "node") {
         beacon.node = text_of(field.value);
     } else if (field.key == "epoch") {
         beacon.epoch = text_of(field.value);
@@ -84,14 +82,10 @@ std::string encode_beacon(const node_beacon& beacon) {
 }
 
 std::optional<node_beacon> decode_beacon(std::string_view message) {
-    if (message.size() > node_beacon::most_bytes) {
-        return std::nullopt;
-    }
     node_beacon beacon;
-    bool has_version = false;
-    const bool is_readable = read_members(message, limits_of_beacon,
-                                          [&](const json_field& field) { read(field, beacon, has_version); });
-    const bool is_whole = is_readable && has_version && is_node_name(beacon.node) && !beacon.epoch.empty() &&
+    const bool is_readable =
+        read_members(message, rules_of_beacon, [&](const json_field& field) { read(field, beacon); });
+    const bool is_whole = is_readable && is_node_name(beacon.node) && !beacon.epoch.empty() &&
                           beacon.interval > duration::zero();
     return is_whole ? std::optional(std::move(beacon)) : std::nullopt;
 }

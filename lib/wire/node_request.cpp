@@ -4,9 +4,8 @@
 #include "wire/node_request.hpp"
 
 #include "core/text.hpp"
-#include "wire/json_fields.hpp"
 #include "wire/json_writer.hpp"
-#include "wire/protocol_violation.hpp"
+#include "wire/read_members.hpp"
 
 #include <cstdint>
 #include <utility>
@@ -16,30 +15,10 @@ namespace skep {
 namespace {
 
 constexpr std::int64_t request_version = 1;
-constexpr json_limits limits_of_request{8, 64u << 10};
+constexpr bus_message_rules rules_of_request{most_request_bytes, request_version};
 
 /// Leaves room for the other members, also if JSON escapes each byte by six.
 constexpr std::size_t longest_answer_text = (most_request_bytes - 64) / 6;
-
-/// Passes the members to `read(field)`. Returns false for a message that is too long, no object, or of
-/// another version.
-template <class Read>
-bool read_members(std::string_view message, Read read) {
-    if (message.size() > most_request_bytes) {
-        return false;
-    }
-    bool has_version = false;
-    try {
-        json_field_reader reader(limits_of_request);
-        for (const auto& each : reader.read(message)) {
-            has_version = has_version || (each.key == "v" && each.value == request_version);
-            read(each);
-        }
-    } catch (const protocol_violation&) {
-        return false;
-    }
-    return has_version;
-}
 
 std::string begin_message() {
     return R"({"v":)" + std::to_string(request_version);
@@ -60,7 +39,7 @@ std::optional<std::string> decode_node_request(std::string_view message) {
             action = field.value.get_string();
         }
     };
-    return read_members(message, read) ? action : std::nullopt;
+    return read_members(message, rules_of_request, read) ? action : std::nullopt;
 }
 
 std::string encode_action_outcome(const action_outcome& answer) {
@@ -80,7 +59,8 @@ std::optional<action_outcome> decode_action_outcome(std::string_view message) {
             answer.text = field.value.get_string();
         }
     };
-    return read_members(message, read) && has_outcome ? std::optional(std::move(answer)) : std::nullopt;
+    return read_members(message, rules_of_request, read) && has_outcome ? std::optional(std::move(answer))
+                                                                        : std::nullopt;
 }
 
 } // namespace skep

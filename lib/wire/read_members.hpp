@@ -8,21 +8,37 @@
 
 #include <boost/system/system_error.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string_view>
 
 namespace skep {
 
-/// Calls `read(field)` for each member of the JSON object `text`. Returns false if the text is no object
-/// within `limits`, or if `read` throws because a member has another type.
+/// The rules of a message on the bus: a JSON object with its version as the member "v".
+struct bus_message_rules {
+    std::size_t most_bytes;
+    std::int64_t version;
+    json_limits limits{8, 64u << 10};
+};
+
+/// Calls `read(field)` for each member of the message. Returns false if the message is too long, no object,
+/// or of another version, or if `read` throws because a member has another type.
 template <class Read>
-bool read_members(std::string_view text, const json_limits& limits, Read&& read) {
+bool read_members(std::string_view message, const bus_message_rules& rules, Read&& read) {
+    if (message.size() > rules.most_bytes) {
+        return false;
+    }
+    bool has_version = false;
     try {
-        json_field_reader reader(limits);
-        for (const auto& each : reader.read(text)) {
-            read(each);
+        json_field_reader reader(rules.limits);
+        for (const auto& each : reader.read(message)) {
+            if (each.key == "v") {
+                has_version = each.value.to_number<std::int64_t>() == rules.version;
+            } else {
+                read(each);
+            }
         }
-        return true;
     } catch (const protocol_violation&) {
         return false;
     } catch (const boost::system::system_error&) { // a member of another type, or none
@@ -30,6 +46,7 @@ bool read_members(std::string_view text, const json_limits& limits, Read&& read)
     } catch (const std::logic_error&) { // likewise, thrown by older Boost
         return false;
     }
+    return has_version;
 }
 
 } // namespace skep

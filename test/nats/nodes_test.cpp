@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(the_calls_of_a_stopped_node_go_elsewhere) {
 
 namespace {
 
-/// What a client tells by events.
+/// The events of a client.
 class told_events {
 public:
     told_events(remote_pool& client, asio::io_context& context)

@@ -15,8 +15,7 @@
 
 namespace skep::simulation {
 
-/// What a client tells by events of its calls, its nodes, its links and its connection, held against its
-/// figures and its status.
+/// The events of a client about its calls, nodes, links and connection, held against its figures and status.
 class node_news {
 public:
     node_news(world& around, std::string client) : world_(around), client_(std::move(client)) {}

@@ -4,14 +4,12 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "testing/run_what_is_due.hpp"
 
-#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <memory>
 
 namespace skep::test {
 
@@ -20,7 +18,7 @@ class manual_context {
 public:
     /// Runs everything that can run without time passing.
     void run_until_idle() {
-        while (run_what_is_due() > 1) {}
+        while (run_what_is_due(context) > 1) {}
     }
 
     /// Lets time pass, in steps small enough that no timer is noticed late.
@@ -43,22 +41,6 @@ protected:
 
     /// Time has passed.
     virtual void after_step() {}
-
-private:
-    /// Returns how many handlers have run, with that of a timer that is due at once: it makes the reactor
-    /// look at the clock, though perhaps not in the first poll, as the kernel may tell of it a little later.
-    std::size_t run_what_is_due() {
-        // Shared, as a handler that throws leaves the one of the timer behind.
-        const auto has_looked = std::make_shared<bool>(false);
-        boost::asio::basic_waitable_timer<skep::clock> due_at_once(context, time_point::min());
-        due_at_once.async_wait([has_looked](const boost::system::error_code&) { *has_looked = true; });
-        std::size_t handlers = 0;
-        while (!*has_looked) {
-            context.restart();
-            handlers += context.poll();
-        }
-        return handlers;
-    }
 };
 
 } // namespace skep::test

@@ -1,19 +1,13 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "process/local_context.hpp"
 #include "remote/node_asker.hpp"
-#include "support/local_bus.hpp"
-#include <skep/testing.hpp>
+#include "support/visitor_of_bus.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
-#include <exception>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace skep::test {
@@ -45,7 +39,7 @@ struct patient_node final : bus_user {
     std::string body;
 };
 
-struct asked_bus {
+struct asked_bus : visitor_of_bus<request_outcome> {
     /// Asks a node. `is_up`: the connection, at first.
     void begin(const std::string& name = "one", bool is_up = true) {
         request_plan plan;
@@ -55,29 +49,12 @@ struct asked_bus {
         plan.inbox = "_INBOX.boss";
         plan.connect_limit = 2s;
         plan.answer_limit = 10s;
-        const auto connect = [this, is_up](const strand& own, bus_user& user) {
-            asker = &user;
-            auto made = server.connect()(own, user);
-            if (!is_up) {
-                server.set_up(false);
-            }
-            return made;
-        };
-        asio::co_spawn(executor, ask_node(executor, plan, connect),
-                       [this](const std::exception_ptr& problem, request_outcome outcome) {
-                           BOOST_TEST((problem == nullptr));
-                           found = std::move(outcome);
-                       });
-        time.run_until_idle();
+        visitor_of_bus::begin(is_up, [&](const strand& own, const bus_factory& connect) {
+            return ask_node(own, plan, connect);
+        });
     }
 
-    asio::io_context context;
-    testing::virtual_time time{context};
-    strand executor = make_local_context(context.get_executor()).executor;
-    local_bus server;
     patient_node node{executor, server};
-    bus_user* asker = nullptr;
-    std::optional<request_outcome> found;
 };
 
 } // namespace
@@ -127,8 +104,8 @@ BOOST_AUTO_TEST_CASE(a_silent_node_is_waited_for_as_long_as_told) {
 BOOST_AUTO_TEST_CASE(a_refusal_of_the_bus_ends_the_wait) {
     asked_bus bus;
     bus.begin();
-    bus.asker->on_problem("no right");
-    bus.asker->on_problem("another problem");
+    bus.visitor->on_problem("no right");
+    bus.visitor->on_problem("another problem");
     bus.time.run_until_idle();
     BOOST_TEST_REQUIRE(bus.found.has_value());
     BOOST_TEST(bus.found->problem == "no right");
@@ -148,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_ends_the_wait_and_nothing_is_asked_twice)
 BOOST_AUTO_TEST_CASE(a_connection_may_come_late) {
     asked_bus bus;
     bus.begin("one", false);
-    bus.asker->on_problem("refused");
+    bus.visitor->on_problem("refused");
     bus.time.advance(1s);
     BOOST_TEST(bus.node.requests == 0);
     bus.server.set_up(true);
@@ -164,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_connection_may_come_late) {
 BOOST_AUTO_TEST_CASE(without_a_connection_the_cause_is_known) {
     asked_bus bus;
     bus.begin("one", false);
-    bus.asker->on_problem("refused");
+    bus.visitor->on_problem("refused");
     bus.time.advance(2s);
     BOOST_TEST_REQUIRE(bus.found.has_value());
     BOOST_TEST(!bus.found->is_connected);

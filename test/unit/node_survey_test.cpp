@@ -1,21 +1,15 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "process/local_context.hpp"
 #include "remote/node_survey.hpp"
 #include "remote/subjects.hpp"
-#include "support/local_bus.hpp"
-#include <skep/testing.hpp>
+#include "support/visitor_of_bus.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
-#include <exception>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace skep::test {
@@ -52,36 +46,19 @@ struct asked_node final : bus_user {
     std::string reply; ///< the subject for the answer
 };
 
-struct surveyed_bus {
+struct surveyed_bus : visitor_of_bus<node_survey> {
     /// Begins a survey. `is_up`: the connection, at first.
     void begin(bool is_up = true) {
         survey_plan plan;
         plan.domain = "blue";
         plan.connect_limit = 2s;
         plan.listening = 300ms;
-        const auto connect = [this, is_up](const strand& own, bus_user& user) {
-            asker = &user;
-            auto made = server.connect()(own, user);
-            if (!is_up) {
-                server.set_up(false);
-            }
-            return made;
-        };
-        asio::co_spawn(executor, survey_nodes(executor, plan, connect),
-                       [this](const std::exception_ptr& problem, node_survey survey) {
-                           BOOST_TEST((problem == nullptr));
-                           found = std::move(survey);
-                       });
-        time.run_until_idle();
+        visitor_of_bus::begin(is_up, [&](const strand& own, const bus_factory& connect) {
+            return survey_nodes(own, plan, connect);
+        });
     }
 
-    asio::io_context context;
-    testing::virtual_time time{context};
-    strand executor = make_local_context(context.get_executor()).executor;
-    local_bus server;
     asked_node node{executor, server};
-    bus_user* asker = nullptr;
-    std::optional<node_survey> found;
 };
 
 } // namespace
@@ -115,7 +92,7 @@ BOOST_AUTO_TEST_CASE(nodes_answer_or_announce_themselves) {
 BOOST_AUTO_TEST_CASE(a_connection_may_come_late) {
     surveyed_bus bus;
     bus.begin(false);
-    bus.asker->on_problem("refused");
+    bus.visitor->on_problem("refused");
     bus.time.advance(1s);
     BOOST_TEST(bus.node.questions == 0);
     bus.server.set_up(true);
@@ -132,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_connection_may_come_late) {
 BOOST_AUTO_TEST_CASE(without_a_connection_the_cause_is_known) {
     surveyed_bus bus;
     bus.begin(false);
-    bus.asker->on_problem("refused");
+    bus.visitor->on_problem("refused");
     bus.time.advance(1999ms);
     BOOST_TEST(!bus.found.has_value());
     bus.time.advance(1ms);

@@ -3,6 +3,7 @@
 
 #include "pool/demand/call_tracing.hpp"
 
+#include "core/exact_ms.hpp"
 #include "core/text.hpp"
 #include "core/trace_context.hpp"
 #include "pool/demand/call_events.hpp"
@@ -51,7 +52,7 @@ events::span span_of_call(events::span common, const call& ended_call, const tim
     common.kind = "client";
     common.span_id = ended_call.ties->trace->call_id;
     common.parent_id = ended_call.ties->trace->parent_id;
-    common.attributes["queue_ms"] = std::chrono::duration<double, std::milli>(times.queue_time).count();
+    common.attributes["queue_ms"] = exact_ms(times.queue_time);
     common.attributes["attempts"] = ended_call.attempts;
     if (ended_call.has_session()) {
         common.attributes["session"] = to_utf8(ended_call.req.session());

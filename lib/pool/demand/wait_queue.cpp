@@ -3,8 +3,6 @@
 
 #include "pool/demand/wait_queue.hpp"
 
-#include <algorithm>
-
 namespace skep {
 
 void wait_queue::push_back(claim_ptr new_claim) {
@@ -61,7 +59,9 @@ claim& wait_queue::oldest() noexcept {
     };
     consider(common_);
     consider(unplaced_);
-    std::for_each(by_slot_.begin(), by_slot_.end(), consider);
+    for (auto& each : by_slot_) {
+        consider(each);
+    }
     return best->front();
 }
 

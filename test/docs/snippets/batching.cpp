@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What lib/pool/BATCHING.md quotes.
+// The code that lib/pool/BATCHING.md quotes.
 
 #include <skep/pool_config.hpp>
 #include <skep/request.hpp>

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What lib/telemetry/README.md and lib/remote/README.md quote of skep::prometheus and skep::admin, which need
-// prometheus-cpp.
+// The code of skep::prometheus and skep::admin, which need prometheus-cpp, in lib/telemetry/README.md and
+// lib/remote/README.md.
 
 #include <skep/admin.hpp>
 #include <skep/node_agent.hpp>

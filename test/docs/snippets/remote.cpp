@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What lib/remote/README.md quotes.
+// The code that lib/remote/README.md quotes.
 
 #include <skep/node_agent.hpp>
 #include <skep/remote_pool.hpp>

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What lib/server/README.md quotes.
+// The code that lib/server/README.md quotes.
 
 #include <skep/worker_server.hpp>
 

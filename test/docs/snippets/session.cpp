@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What lib/session/README.md quotes.
+// The code that lib/session/README.md quotes.
 
 #include <skep/redis_sessions.hpp>
 #include <skep/skep.hpp>
