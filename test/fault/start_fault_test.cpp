@@ -343,7 +343,7 @@ BOOST_AUTO_TEST_CASE(a_pool_whose_program_hangs_heals_when_the_file_system_is_ba
         const scratch_folder folder;
         stuck_program program(folder / "worker.py");
         auto config = stuck_pool(folder / "worker.py");
-        config.start.timeout = 2s;
+        config.start.timeout = 5s;
         pool workers(context.get_executor(), config);
         auto starting = workers.start();
         const auto e = co_await failure_of(std::move(starting));

@@ -8,13 +8,13 @@
 
 namespace skep::test {
 
-/// Runs `body` in a forked copy of this process. Returns its exit code; -1 if a signal ended it (the alarm,
-/// if it hangs).
+/// Runs `body` in a forked copy of this process. Returns its exit code; that of the signal that
+/// ended it, negated (of the alarm, if it hangs).
 template <class Body>
 int in_a_child(Body body) {
     const pid_t pid = ::fork();
     if (pid == 0) {
-        ::alarm(60);
+        ::alarm(300); // a machine may stand still for a minute
         int code = 99;
         try {
             code = body();
@@ -23,7 +23,7 @@ int in_a_child(Body body) {
     }
     int status = 0;
     ::waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 } // namespace skep::test
