@@ -126,8 +126,9 @@ struct call : claim {
     std::uint32_t batch_size = 1; ///< number of calls in its batch, with itself
     int attempts = 0;
     call_state state = call_state::fresh;
-    bool is_private = false; ///< a probe or part of a warm-up: unknown to the pool
-    bool runs_alone = false; ///< in no batch: a worker crashed with a batch that it was in
+    std::uint8_t refusals = 0; ///< by nodes, which have not begun it; attempts do not count them
+    bool is_private = false;   ///< a probe or part of a warm-up: unknown to the pool
+    bool runs_alone = false;   ///< in no batch: a worker crashed with a batch that it was in
 
     // At its worker.
     bool is_recalled = false;             ///< the worker was asked to give the call back

@@ -328,11 +328,9 @@ void node_world::check_origin(const node_call_record& record, const error& failu
 
 void node_world::check_failure(const node_call_record& record) {
     bool is_right = world_.failed_allocations() > 0;
-    const bool is_left_behind =
-        has_drain_ && !record.session.empty(); // a drained node takes its sessions along
     switch (*record.failure) {
     case errc::worker_lost: is_right = is_right || record.crashes; break; // by the node's pool
-    case errc::node_lost: is_right = is_right || has_harm_ || is_left_behind; break;
+    case errc::node_lost: is_right = is_right || has_harm_; break;
     case errc::cancelled: is_right = is_right || record.is_cancelled; break;
     case errc::timeout:
         is_right = is_right || record.timeout < longest_call || record.crashes || has_harm_;

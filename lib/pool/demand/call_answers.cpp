@@ -14,7 +14,7 @@ namespace skep {
 
 namespace {
 
-constexpr int most_refusals = 3; ///< by nodes, of one call
+constexpr int most_resends = 2; ///< of one call, after refusals by nodes
 constexpr duration after_refusal = std::chrono::milliseconds(20);
 
 constexpr std::string_view memory_is_limited = "; raise recycle.hard_memory if the call needs that much";
@@ -142,7 +142,7 @@ void call_answers::on_failure_of_node(worker& sender, call& answered_call, error
     if (code == errc::pool_saturated) {
         open_.count_busy_answer();
     }
-    if (is_refusal(code) && answered_call.attempts < most_refusals) {
+    if (is_refusal(code) && answered_call.refusals < most_resends) {
         send_elsewhere(answered_call);
     } else if (code == errc::worker_lost || code == errc::node_lost) {
         retry_or_fail(sender, code, info, {keep, true, false, false});
@@ -154,7 +154,9 @@ void call_answers::on_failure_of_node(worker& sender, call& answered_call, error
 
 /// The node has not begun the call.
 void call_answers::send_elsewhere(call& refused_call) {
+    ++refused_call.refusals;
     open_.take_back(refused_call, context_.now());
+    --refused_call.attempts;
     open_.delay(refused_call, after_refusal);
 }
 
