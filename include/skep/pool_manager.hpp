@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <skep/admin_options.hpp>
 #include <skep/export.hpp>
 #include <skep/initiate_coroutine.hpp>
 #include <skep/load_view.hpp>
@@ -77,12 +78,16 @@ struct SKEP_API manager_config {
     /// For a program that makes these pools a node: see node_agent. The manager itself ignores it.
     std::optional<node_options> node;
 
+    /// For a program that shows these pools to operators: see admin_server. The manager itself ignores it.
+    std::optional<admin_options> admin;
+
     /// Receives the log records of all pools without their own log_handler. Empty: standard error.
     skep::log_handler log_handler;
 
     /// Reads {"defaults": {...}, "pools": [{...}], "default_pool": "...", "sessions": {...}, "max_workers":
-    /// n, "restart_failed_pools": true, "nats": {...}, "node": {...}}. `node` is a document for
-    /// node_options::from_json. `defaults` and each pool are documents for pool_config::from_json.
+    /// n, "restart_failed_pools": true, "nats": {...}, "node": {...}, "admin": {...}}. `node` is a document
+    /// for node_options::from_json; `admin` has the fields address, port, token and connections of
+    /// admin_options. `defaults` and each pool are documents for pool_config::from_json.
     /// A pool may have a member `remote`, for a place on other machines: a document for
     /// remote_options::from_json without `name`, with `overflow`, "local_first" or "elsewhere_first". Absent
     /// fields have the values of the pool; `pool` is its name. With "workers": 0, there is no pool here.

@@ -7,7 +7,6 @@
 #include "core/clock.hpp"
 #include "core/config_problems.hpp"
 #include "core/counted.hpp"
-#include "core/text.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -41,18 +40,8 @@ constexpr auto pause_after_failed_accept = 100ms;
 
 /// Returns the endpoint to listen on. Throws error(invalid_config) if an option breaks its rule.
 tcp::endpoint endpoint_of(const admin_options& options) {
-    config_problems problems;
-    boost::system::error_code ec;
-    const auto address = asio::ip::make_address(options.address, ec);
-    problems.expect(!ec, {"address"}, '"' + options.address + '"', "must be an IP address");
-    const auto& token = options.token;
-    const bool is_token = token.size() >= 16 && token.size() <= 256 && is_visible_ascii(token);
-    problems.expect(token.empty() || is_token, {"token"}, "(not shown)",
-                    "must be empty, or 16..256 visible ASCII characters");
-    problems.expect(options.connections >= 1 && options.connections <= 10'000, {"connections"},
-                    std::to_string(options.connections), "must be 1..10000");
-    problems.raise();
-    return {address, options.port};
+    options.validate();
+    return {asio::ip::make_address(options.address), options.port};
 }
 
 tcp::acceptor listen(const strand& executor, const tcp::endpoint& address) {

@@ -4,6 +4,7 @@
 #include "command/serve.hpp"
 
 #include "command/config_files.hpp"
+#include "command/node_page.hpp"
 #include "command/notify_socket.hpp"
 #include "command/say.hpp"
 #include "command/usage_error.hpp"
@@ -43,10 +44,14 @@ public:
         : service_manager_(context_.get_executor()),
           pools_(context_, config),
           node_(context_.get_executor(), pools_, *config.node),
+          page_(context_.get_executor(), pools_, node_, config.admin),
           signals_(context_, SIGINT, SIGTERM, SIGHUP),
           pause_(context_) {}
 
     int run() {
+        if (const auto url = page_.url(); !url.empty()) {
+            say("admin page: " + url);
+        }
         wait_for_signal();
         spawn(live());
         spawn(report());
@@ -159,6 +164,8 @@ private:
         co_await std::move(stopping);
         auto ending = pools_.shutdown();
         const auto left = co_await std::move(ending);
+        auto closing = page_.stop();
+        co_await std::move(closing);
         status_ = left.clean() ? status_ : 1;
         is_over_ = true;
         signals_.cancel();
@@ -199,6 +206,7 @@ private:
     notify_socket service_manager_;
     pool_manager pools_;
     node_agent node_;
+    node_page page_;
     asio::signal_set signals_;
     asio::steady_timer pause_;
     std::string status_text_;

@@ -12,6 +12,7 @@
 #include "core/remote_fields.hpp"
 #include "core/schema_writer.hpp"
 #include "core/text.hpp"
+#include "pool/admin_config.hpp"
 #include "pool/config_check.hpp"
 #include "pool/config_file.hpp"
 #include "session/session_rules.hpp"
@@ -56,6 +57,16 @@ void read_node(config_reader& reader, const nats_options& shared, manager_config
         config_problems own;
         check(node, own);
         problems.add_below("node", own);
+    }
+}
+
+void read_admin(config_reader& reader, manager_config& config, config_problems& problems) {
+    if (reader.has("admin")) {
+        auto& admin = config.admin.emplace();
+        reader.group("admin", [&] { visit_admin_fields(admin, reader); });
+        config_problems own;
+        check(admin, own);
+        problems.add_below("admin", own);
     }
 }
 
@@ -181,6 +192,7 @@ manager_config read_manager(const json::value& document, const config_origin& or
     visit_manager_fields(config, reader);
     const auto shared = read_shared_nats(reader, problems);
     read_node(reader, shared, config, problems);
+    read_admin(reader, config, problems);
     reader.skip("pools");
     reader.reject_unknown_keys();
     const auto* const listed = object.if_contains("pools");
@@ -231,6 +243,9 @@ json::object to_json(const manager_config& config) {
     if (config.node) {
         writer.group("node", [&] { visit_node_fields(*config.node, writer); });
     }
+    if (config.admin) {
+        writer.group("admin", [&] { visit_admin_fields(*config.admin, writer); });
+    }
     auto result = std::move(writer).result();
     auto& pools = result["pools"].emplace_array();
     for (const auto& each : config.pools) {
@@ -273,6 +288,8 @@ json::object manager_config::json_schema() {
     const node_options node;
     writer.group("nats", [&] { visit_nats_fields(node.nats, writer); });
     writer.group("node", [&] { visit_node_fields(node, writer); });
+    const admin_options admin;
+    writer.group("admin", [&] { visit_admin_fields(admin, writer); });
     auto body = std::move(writer).result();
     auto& properties = body["properties"].as_object();
     const json::object pool{{"$ref", "#/$defs/pool"}};

@@ -207,6 +207,26 @@ BOOST_AUTO_TEST_CASE(max_workers_is_at_least_the_sum_of_what_the_pools_need) {
                         "pools[0].workers = -1"));
 }
 
+BOOST_AUTO_TEST_CASE(a_configuration_may_ask_for_an_admin_page) {
+    const std::string pools = R"("pools": [{"launch": {"program": "python3"}}]})";
+    BOOST_TEST(!manager_config::from_json(json::parse("{" + pools)).admin.has_value());
+    const auto config = manager_config::from_json(
+        json::parse(R"({"admin": {"port": 8090, "token": "0123456789abcdef", "connections": 9},)" + pools));
+    BOOST_TEST_REQUIRE(config.admin.has_value());
+    BOOST_TEST(config.admin->address == "127.0.0.1");
+    BOOST_TEST(config.admin->port == 8090);
+    BOOST_TEST(config.admin->token == "0123456789abcdef");
+    BOOST_TEST(config.admin->connections == 9u);
+    BOOST_TEST((manager_config::from_json(to_json(config)).admin->port == 8090));
+    const auto text = text_of_failure(
+        R"({"admin": {"address": "here", "port": 65536, "token": "secret", "prot": 1},)" + pools);
+    BOOST_TEST(contains(text, "admin.address = \"here\": must be an IP address"), text);
+    BOOST_TEST(contains(text, "admin.port = 65536"), text);
+    BOOST_TEST(contains(text, "admin.token = (not shown)"), text);
+    BOOST_TEST(contains(text, "admin.prot"), text);
+    BOOST_TEST(!contains(text, "secret"), text);
+}
+
 BOOST_AUTO_TEST_CASE(max_workers_holds_for_pools_that_are_added) {
     asio::io_context context;
     auto config = of({"text", "image"});
