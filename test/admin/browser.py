@@ -28,7 +28,7 @@ class browser_error(Exception):
 class browser:
     """One page in a browser of its own, as a context manager."""
 
-    def __init__(self, program=None, timeout=30):
+    def __init__(self, program=None, timeout=60):
         """Starts the browser; program is a path, or else the first Chromium that is found."""
         self._timeout = timeout
         self._buffer = b""
@@ -72,7 +72,7 @@ class browser:
             raise browser_error(_text_of_exception(answer["exceptionDetails"]))
         return answer["result"].get("value")
 
-    def wait_until(self, expression, seconds=10):
+    def wait_until(self, expression, seconds=60):
         """Waits until an expression is true in JavaScript's sense, and returns its value."""
         deadline = time.monotonic() + seconds
         while True:

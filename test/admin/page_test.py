@@ -87,7 +87,7 @@ class Service:
 
     def readiness(self):
         try:
-            with urllib.request.urlopen(self.url + "readyz", timeout=10) as response:
+            with urllib.request.urlopen(self.url + "readyz", timeout=60) as response:
                 return response.status
         except urllib.error.HTTPError as refusal:
             return refusal.code
@@ -131,16 +131,16 @@ def check_work(page, service):
     changes = facts["transitions"].split("\n")
     check(len(changes) > 1 and all(CHANGE.match(each) for each in changes), f"a line for each transition: {changes}")
     check(not any(RAW_TIME.search(text) for text in facts.values()), f"no fact is a raw time: {facts}")
-    check(page.wait_until(f"/[1-9]/.test({FACTS}['sessions'])", 30), "a worker shows how many sessions it serves")
+    check(page.wait_until(f"/[1-9]/.test({FACTS}['sessions'])"), "a worker shows how many sessions it serves")
     check(facts["strict sessions"] == "0", "and how many of them are strictly bound to it")
-    check(page.wait_until(f"/[1-9]/.test({SESSIONS})", 30), "a pool shows how many sessions it knows")
+    check(page.wait_until(f"/[1-9]/.test({SESSIONS})"), "a pool shows how many sessions it knows")
     yesterday = page.evaluate("moment(Date.now() - 86400e3)")
     check(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", yesterday), f"a time of another day has its date: {yesterday}")
     page.evaluate(PROBED)
     nested = page.evaluate(FACTS)["last probe"]
     check(re.fullmatch(r"at [\d-]+ [\d:]+ \u00b7 duration 3 ms \u00b7 passed true", nested), f"facts inside of facts: {nested}")
     page.press("Escape")
-    check(page.wait_until("/is empty/.test(document.getElementById('log').textContent)", 30), "what workers log shows")
+    check(page.wait_until("/is empty/.test(document.getElementById('log').textContent)"), "what workers log shows")
     log = page.evaluate("document.getElementById('log').textContent")
     check(not RAW_TIME.search(log), "no event has a raw time")
     page.press("/")
@@ -154,16 +154,16 @@ def check_work(page, service):
     check(page.evaluate("document.querySelectorAll('[data-action]').length") == 0, "without a token there are no buttons")
     page.evaluate("document.getElementById('token').focus()")
     page.type(TOKEN[:-1] + "x")
-    check(page.wait_until(HAS_BUTTONS, 10), "with a token there are")
+    check(page.wait_until(HAS_BUTTONS), "with a token there are")
     click(page, "suspend")
-    check(page.wait_until(f"/token/.test({SAID})", 10), "with a wrong token nothing is changed")
+    check(page.wait_until(f"/token/.test({SAID})"), "with a wrong token nothing is changed")
     page.press("Backspace")
     page.type(TOKEN[-1])
     click(page, "suspend")
-    check(page.wait_until(f"/done/.test({SAID})", 10) and service.readiness() == 503, "a pool is suspended")
+    check(page.wait_until(f"/done/.test({SAID})") and service.readiness() == 503, "a pool is suspended")
     click(page, "resume")
-    page.wait_until(f"/resume.*done/i.test({SAID})", 10)  # the tiles may not have shown the suspension yet
-    check(page.wait_until("document.querySelectorAll('[data-state=suspended]').length == 0", 10)
+    page.wait_until(f"/resume.*done/i.test({SAID})")  # the tiles may not have shown the suspension yet
+    check(page.wait_until("document.querySelectorAll('[data-state=suspended]').length == 0")
           and service.readiness() == 200, "and resumed")
     click(page, "restart")
     check(page.wait_until("[...document.querySelectorAll('[data-worker]')].every(tile => tile.dataset.worker.endsWith('#2'))"
@@ -173,14 +173,14 @@ def check_work(page, service):
 
 def check_incident(page):
     """What an operator sees who opens the page some seconds after the trouble has begun."""
-    check(page.wait_until(f"/rerank/.test({OVERVIEW}[0]) && /score/.test({OVERVIEW}[0])", 30),
+    check(page.wait_until(f"/rerank/.test({OVERVIEW}[0]) && /score/.test({OVERVIEW}[0])"),
           "the worst pool is first, with its crashes and its failing calls")
     worst = page.evaluate(OVERVIEW)[0]
     check(worst.startswith("ranking"), f"it has its name: {worst}")
     check(re.search(r"worker lost in rerank: its process ended, signal 11", worst), "the command and the cause of the crash")
     check(re.search(r"last call: rerank order-4\d{3}", worst), "the call of the crash")
     check(re.search(r"calls fail in score: remote_error, KeyError .*since .*last call: order-\d+", worst), "the failing calls")
-    check(page.wait_until(f"/since/.test({OVERVIEW}[0])", 30), "and since when")
+    check(page.wait_until(f"/since/.test({OVERVIEW}[0])"), "and since when")
     check(page.evaluate(f"{RANKING}.dataset.tone") == "bad", "the colour of a pool follows its failed calls")
     check(page.wait_until("document.querySelector('section[data-pool=parsing]').dataset.tone == 'ok'", 60), "of a sound pool, too")
     check(page.evaluate("document.title").startswith("! ranking"), "the title names the worst pool")
@@ -191,9 +191,9 @@ def check_incident(page):
     check(page.evaluate(f"/remote_error/.test({RANKING}.innerText)"), "the outcomes are shown by code")
     check(any("worker lost" in each for each in page.evaluate(FAULTS)), "the faults have a list")
     page.evaluate("document.querySelector('#faults details').open = true")
-    check(page.wait_until("/unanswered: rerank order-4/.test(document.querySelector('#faults details').innerText)", 10),
+    check(page.wait_until("/unanswered: rerank order-4/.test(document.querySelector('#faults details').innerText)"),
           "a fault opens to its occurrences")
-    check(page.wait_until("/worker.terminated/.test(document.getElementById('log').textContent)", 10),
+    check(page.wait_until("/worker.terminated/.test(document.getElementById('log').textContent)"),
           "events of the time before the page was opened are in the log")
     page.evaluate(f"(plot => {{ const box = plot.getBoundingClientRect(); plot.dispatchEvent(new PointerEvent('pointermove',"
                   f" {{clientX: box.right - 3, clientY: box.top + 5}})); }})({RANKING}.querySelector('svg'))")
@@ -208,7 +208,7 @@ def check_incident(page):
 
 def check_nodes(page, count):
     """A pool whose workers are nodes, and the clients of the node that the program itself is."""
-    check(page.wait_until(f"{POOL} !== null && {NODES}.length == {count}", 30), f"{count} nodes show")
+    check(page.wait_until(f"{POOL} !== null && {NODES}.length == {count}"), f"{count} nodes show")
     states = page.evaluate(f"{NODES}.map(row => row.cells[1].innerText)")
     troubled = [state for state in states if state != "linked"]
     check(troubled and states[:len(troubled)] == troubled, f"nodes in trouble come first: {sorted(set(troubled))}")
@@ -217,7 +217,7 @@ def check_nodes(page, count):
     check(page.evaluate(f"{POOL}.querySelector('.grid').checkVisibility()") is False, "no tiles of processes show")
     links = page.evaluate(f"{POOL}.innerText")
     check("busy answers" in links and "sent again" in links, "what the bus did to the links shows")
-    check(page.wait_until(f"{FAULTS}.some(each => each.includes('node ejected'))", 30), "an ejection is a fault")
+    check(page.wait_until(f"{FAULTS}.some(each => each.includes('node ejected'))"), "an ejection is a fault")
     agent = page.evaluate("document.getElementById('agent').innerText")
     check("Node gpu-0" in agent and "shop-2" in agent, "the clients of the node itself show")
     page.evaluate("document.getElementById('token').focus()")
@@ -253,7 +253,7 @@ def main():
                 page.emulate(390, 844)
                 page.open(service.url)
                 check(not page.evaluate("document.getElementById('legend-box').open"), "on a phone the legend is folded")
-                check(page.wait_until(f"/rerank/.test({OVERVIEW}[0])", 30), "and the crashes show there")
+                check(page.wait_until(f"/rerank/.test({OVERVIEW}[0])"), "and the crashes show there")
                 check_looks(page, shots, f"incident of {4 * workers} workers")
                 page.open("about:blank")
         for workers in (4, 200):
@@ -261,8 +261,8 @@ def main():
                 page.emulate(1280, 900)
                 page.open(service.url)
                 check(page.wait_until(f"{TILES} == {workers}", 60), f"{workers} workers show")
-                check(page.wait_until("document.getElementById('connection').textContent == 'live'", 10), "live")
-                check(page.wait_until("/train/.test(document.querySelector('section[data-pool=models]').innerText)", 30),
+                check(page.wait_until("document.getElementById('connection').textContent == 'live'"), "live")
+                check(page.wait_until("/train/.test(document.querySelector('section[data-pool=models]').innerText)"),
                       "calls show")
                 check_looks(page, shots, f"{workers} workers")
                 if workers == 4:

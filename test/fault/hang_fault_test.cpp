@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_launch_that_hangs_holds_nobody_up) {
             BOOST_TEST(contains(e.what(), "does the file system"), e.what());
             co_await workers.shutdown();
         }
-        BOOST_TEST((std::chrono::steady_clock::now() - began < 10s));
+        BOOST_TEST((std::chrono::steady_clock::now() - began < patience));
         BOOST_TEST(threads() == 2u); // it cannot be ended, only let go
         files.answer();
         auto ended = [] { return threads() == 1 && guards().empty() && children().empty(); };
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_child_stopped_before_its_exec_holds_nobody_up) {
             BOOST_TEST(e.code() == errc::start_failed);
             const auto report = co_await workers.shutdown();
             BOOST_TEST(report.clean());
-            BOOST_TEST((std::chrono::steady_clock::now() - began < 10s));
+            BOOST_TEST((std::chrono::steady_clock::now() - began < patience));
             caught += trouble.before_exec();
         }
         BOOST_TEST(caught > 0);

@@ -58,7 +58,7 @@ private:
 /// once, and does not claim to know what it does not.
 void check_others_reap() {
     auto config = quick(basic_pool(2));
-    config.stop.shutdown_grace = 5s;
+    config.stop.shutdown_grace = patience;
     config.log_level = log_level::warning;
     config.log_handler = capturing_handler();
     const log_capture log;
@@ -90,7 +90,7 @@ void check_others_reap() {
         BOOST_TEST(healed);
         const auto report = co_await workers.shutdown();
         BOOST_TEST(!report.clean());
-        BOOST_TEST((report.took < 5s));
+        BOOST_TEST((report.took < patience));
         BOOST_TEST(report.workers.size() == 2u);
         for (const auto& exit : report.workers) {
             BOOST_TEST(exit.stage() == stop_stage::ask);

@@ -51,10 +51,10 @@ pool_config short_stop_sequence(pool_config config, duration shutdown_grace) {
 
 void stop(const stop_fault& fault) {
     const bool complies = fault.stages.size() == 1;
-    auto config = short_stop_sequence(evil_pool(fault.name), complies ? 2s : 100ms);
+    auto config = short_stop_sequence(evil_pool(fault.name), complies ? patience : 100ms);
     config.launch.args.push_back("--delay=0.1");
     if (fault.state == worker_state::stopped || fault.state == worker_state::failed) {
-        config.stop.term_grace = 2s;
+        config.stop.term_grace = patience;
     }
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool workers(context.get_executor(), config);
@@ -87,8 +87,8 @@ void stop(const stop_fault& fault) {
 /// returns how that one ended. `prepare(pool)` says which one it is.
 template <class Prepare, class Finish>
 worker_exit end_during_drain(pool_config config, Prepare prepare, Finish finish) {
-    config.stop.drain_timeout = 20s;    // as long as that call may take
-    config.schedule = scheduling::fifo; // it goes to the other worker
+    config.stop.drain_timeout = patience; // as long as that call may take
+    config.schedule = scheduling::fifo;   // it goes to the other worker
     worker_exit result;
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool workers(context.get_executor(), config);
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(resistance_of_one_does_not_hold_up_the_others) {
 
 BOOST_AUTO_TEST_CASE(a_frozen_worker_is_let_run_so_that_it_can_obey) {
     auto config = short_stop_sequence(basic_pool(), 100ms);
-    config.stop.term_grace = 10s;
+    config.stop.term_grace = patience;
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool workers(context.get_executor(), config);
         co_await workers.start();
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(a_frozen_worker_is_let_run_so_that_it_can_obey) {
 }
 
 BOOST_AUTO_TEST_CASE(a_grandchild_that_ignores_everything_dies_too) {
-    auto config = short_stop_sequence(evil_pool("spawn_grandchild"), 2s);
+    auto config = short_stop_sequence(evil_pool("spawn_grandchild"), patience);
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool workers(context.get_executor(), config);
         co_await workers.start();
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_grandchild_that_ignores_everything_dies_too) {
         BOOST_REQUIRE_EQUAL(report.workers.size(), 1u);
         BOOST_TEST(report.workers[0].state == worker_state::stopped);
         auto is_gone = [grandchild] { return !is_alive(grandchild); };
-        const bool gone = co_await eventually(is_gone, 2s);
+        const bool gone = co_await eventually(is_gone);
         BOOST_TEST(gone);
     });
 }
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(a_pool_may_be_shut_down_while_it_starts_and_heals) {
             const auto report = co_await workers.shutdown();
             BOOST_TEST(report.clean());
             auto has_ended = [&start_ended] { return start_ended; };
-            const bool ended = co_await eventually(has_ended, 2s);
+            const bool ended = co_await eventually(has_ended);
             BOOST_TEST(ended);
             BOOST_TEST(children().empty());
         }

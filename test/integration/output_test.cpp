@@ -43,7 +43,7 @@ public:
 
     asio::awaitable<bool> has(std::size_t count) {
         auto enough = [this, count] { return lines_.size() >= count; };
-        const bool arrived = co_await eventually(enough, 10s);
+        const bool arrived = co_await eventually(enough);
         co_return arrived;
     }
 
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(survives_a_handler_that_throws) {
     with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
         co_await say(workers, "one\ntwo\nthree");
         auto heard = [&calls] { return calls == 3; };
-        const bool arrived = co_await eventually(heard, 10s);
+        const bool arrived = co_await eventually(heard);
         BOOST_TEST(arrived);
         request call = request("echo").arg("value", 1);
         const auto answer = co_await value_of(workers, std::move(call));
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(above_the_rate_is_dropped_and_counted) {
             const auto status = co_await workers.status();
             co_return ears.lines().size() + status.counters.output_lines_dropped == 100;
         };
-        const bool seen = co_await eventually(all_seen, 10s);
+        const bool seen = co_await eventually(all_seen);
         BOOST_TEST(seen);
         BOOST_TEST(ears.lines().size() >= 10u);
         BOOST_TEST(ears.lines().size() <= 30u);

@@ -30,7 +30,7 @@ public:
         remote_options options;
         options.nats = server_.options();
         options.log_level = log_level::off;
-        options.queue.timeout = 20s;
+        options.queue.timeout = patience;
         options.affinity.on_recycle = affinity_on_recycle::move;
         for (int i = 0; i < 2; ++i) {
             services_.push_back(std::make_unique<remote_pool>(context, options));

@@ -84,7 +84,7 @@ void check_memory(const Batch& batch) {
     for (int i = 0; i < batches(); ++i) {
         run(batch);
     }
-    const auto end = clock::now() + 10s; // threads of cnats free what they have had
+    const auto end = clock::now() + patience; // threads of cnats free what they have had
     while (allocated_bytes() > before + most_growth && clock::now() < end) {
         std::this_thread::sleep_for(10ms);
     }

@@ -19,7 +19,7 @@ remote_options options_for(const nats_server& server) {
     remote_options options;
     options.nats = server.options();
     options.log_level = log_level::off;
-    options.queue.timeout = 20s;
+    options.queue.timeout = patience;
     return options;
 }
 

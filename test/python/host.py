@@ -19,7 +19,7 @@ TOKEN = "c0ffee"
 FRAME_LIMIT = 64 * 1024 * 1024
 
 # Nothing here takes a second; what takes this long hangs.
-TIMEOUT = 20
+TIMEOUT = 60
 
 
 def frame(message, attachments=()):

@@ -155,9 +155,9 @@ class Async(HostCase):
         for stdio in (False, True):
             self.start_async(stdio=stdio)
             started = time.monotonic()
-            ids = [self.host.send_call("sleep", {"seconds": 0.2}) for _ in range(100)]
+            ids = [self.host.send_call("sleep", {"seconds": 1}) for _ in range(100)]
             self.assertEqual(set(self.answers(100)), set(ids))
-            self.assertLess(time.monotonic() - started, 5)  # a hundred after each other take 20
+            self.assertLess(time.monotonic() - started, 60)  # a hundred after each other take 100
             self.assertEqual(self.host.ping()["completed"], 100)
 
     def test_no_more_at_once_than_it_says(self):

@@ -398,7 +398,7 @@ class EachSide:
         frames = self.batch_frames("double", {"value": 1}, {"value": 2})[1]
         self.host.data.sendall(frames[0])
         self.host.data.close()
-        self.assertEqual(self.host.process.wait(20), 70)
+        self.assertEqual(self.host.process.wait(60), 70)
 
 
 class Recalls:

@@ -209,9 +209,9 @@ class Calls(HostCase):
             return host.receive()
 
         self.assertEqual(pipelined(200)["error"]["type"], "skep.DeadlineExceeded")
-        left = pipelined(60_000)["value"]
-        self.assertLess(left, 59.8)
-        self.assertGreater(left, 60 - TIMEOUT)
+        left = pipelined(600_000)["value"]
+        self.assertLess(left, 599.8)
+        self.assertGreater(left, 600 - TIMEOUT)
         # Not pipelined, or sent by a host whose clock runs ahead of ours: the time starts when the call is read.
         self.assertGreater(pipelined(200, sent_ms=None)["value"], 0)
         self.assertGreater(pipelined(60_000, sent_ms=10**9)["value"], 59.9)
@@ -328,7 +328,7 @@ class Stdio(HostCase):
         host.send_call("sleep")
         self.assertEqual(host.process.stderr.readline(), b"asleep\n")
         host.data.close()
-        self.assertEqual(host.process.wait(10), -9)
+        self.assertEqual(host.process.wait(60), -9)
 
     def test_a_child_is_not_taken_for_the_worker(self):
         host = self.start(

@@ -254,7 +254,7 @@ class BlockingHandlerTest(CppWorkerCase):
                 host.send_call("block", {"ms": 100_000})
                 host.until_busy()
                 getattr(host, channel).close()
-                self.assertIn(host.process.wait(timeout=5), (70, -signal.SIGKILL))
+                self.assertIn(host.process.wait(timeout=60), (70, -signal.SIGKILL))
 
 
 class ThreadsTest(CppWorkerCase):
@@ -320,7 +320,7 @@ class EndTest(CppWorkerCase):
             host.until_busy()
             host.tell({"type": "shutdown", "grace_ms": 5000})
             self.assertEqual(host.receive()["type"], "result")
-            self.assertEqual(host.process.wait(timeout=5), 0)
+            self.assertEqual(host.process.wait(timeout=60), 0)
 
     def test_sigterm_cancels_and_answers_nothing(self):
         host = self.start_program()

@@ -313,7 +313,7 @@ class Ends(EngineCase):
 
     def test_the_end_of_the_host(self):
         self.host.data.close()
-        self.assertEqual(self.host.process.wait(20), 70)
+        self.assertEqual(self.host.process.wait(60), 70)
 
     def test_a_broken_function(self):
         self.start_engine("""

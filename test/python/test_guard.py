@@ -13,7 +13,7 @@ class Model:
 
     def slow(self):
         self.inside.set()
-        return self.go.wait(20)
+        return self.go.wait(60)
 
     def quick(self, factor=1):
         return self.weight * factor
@@ -54,7 +54,7 @@ class Guard(unittest.TestCase):
     def test_a_second_thread_gets_both_stacks(self):
         thread = threading.Thread(target=self.guarded.slow, name="first")
         thread.start()
-        self.model.inside.wait(20)
+        self.model.inside.wait(60)
         try:
             for use in (self.guarded.quick, lambda: len(self.guarded), lambda: setattr(self.guarded, "weight", 1)):
                 with self.assertRaises(RuntimeError) as caught:

@@ -128,7 +128,7 @@ class Streams(HostCase):
         self.host.data.settimeout(0.2)
         with self.assertRaises(socket.timeout):
             self.host.data.recv(1)
-        self.host.data.settimeout(20)
+        self.host.data.settimeout(60)
         self.credit(call_id, 0, 500)
         self.assertEqual(len(self.receive_values(1)), 1)
 
@@ -246,7 +246,7 @@ class Batches(unittest.TestCase):
         for text in (b"first", b"second"):
             self.batch.add((text,), ())
         while len(self.sent()) < 2:
-            self.assertTrue(self.channel.something.acquire(timeout=20))
+            self.assertTrue(self.channel.something.acquire(timeout=60))
 
     def test_attachments_do_not_wait_and_overtake_nothing(self):
         self.batch.add((b"first",), ())

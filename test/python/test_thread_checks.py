@@ -15,11 +15,11 @@ class Model:
     def add(self): return self.meet()
     def drop(self): return self.meet()
     def meet(self):
-        barrier.wait(20)
-        barrier.wait(20)
+        barrier.wait(60)
+        barrier.wait(60)
         return isinstance(self, Model)
     def pair(self):
-        is_released = released.wait(20)
+        is_released = released.wait(60)
         released.clear()
         return is_released
     def items(self):

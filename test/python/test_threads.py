@@ -50,7 +50,7 @@ def tokens(count):
 barrier = threading.Barrier(4)
 @worker.command
 def meet():
-    return barrier.wait(20) >= 0
+    return barrier.wait(60) >= 0
 
 @worker.command
 def forks(end="pass"):

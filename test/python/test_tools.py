@@ -291,7 +291,7 @@ class Limited(HostCase):
                     host.data.setblocking(False)
                     with self.assertRaises(BlockingIOError):
                         host.data.recv(1)
-                    host.data.settimeout(20)
+                    host.data.settimeout(60)
                     one = asked.pop(0)
                     seen.append(one["args"]["n"])
                     host.answer_tool(one, one["args"]["n"])

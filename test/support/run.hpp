@@ -51,6 +51,10 @@ namespace asio = boost::asio;
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
+/// Longer than a machine stands still: the limit of what ends soon, where the alternative is an end after
+/// minutes or none.
+inline constexpr duration patience = 60s;
+
 /// Runs `body(context)`, a coroutine, to its end and everything it started, on `thread_count` threads; then
 /// audits for leaks. A test that hangs fails after five minutes.
 template <class Body>
@@ -82,6 +86,7 @@ void run(Body body, int thread_count = 1) {
 inline pool_config python_pool(const std::string& script, std::size_t workers = 1) {
     auto config = pool_config::python(std::string(SKEP_TEST_DIR) + "/" + script, SKEP_TEST_PYTHON);
     config.workers = workers;
+    config.stop.shutdown_grace = patience;
     config.min_ready = workers; // so that a test finds all of them up
     config.log_level = log_level::off;
     config.output.handler = [](const output_line&) {};
@@ -119,7 +124,7 @@ asio::awaitable<void> inline pause(duration length) {
 /// Looks every few milliseconds until `condition()`, a bool or an awaitable<bool>, holds. False if it never
 /// does.
 template <class Condition>
-asio::awaitable<bool> eventually(Condition condition, duration limit = 20s) {
+asio::awaitable<bool> eventually(Condition condition, duration limit = patience) {
     const auto end = std::chrono::steady_clock::now() + limit;
     while (std::chrono::steady_clock::now() < end) {
         bool holds = false;
@@ -141,7 +146,7 @@ inline pool_config quick(pool_config config) {
     config.stop.shutdown_grace = 300ms;
     config.stop.term_grace = 200ms;
     config.cancel_grace = 100ms;
-    config.queue.timeout = 20s;
+    config.queue.timeout = patience;
     config.restart.initial_backoff = 10ms;
     config.restart.max_backoff = 100ms;
     config.restart.safety_tick = 50ms;
@@ -216,7 +221,7 @@ inline std::shared_ptr<background_call> begin_call(asio::io_context& context, ca
     return call;
 }
 
-inline asio::awaitable<bool> is_ended(std::shared_ptr<background_call> call, duration limit = 20s) {
+inline asio::awaitable<bool> is_ended(std::shared_ptr<background_call> call, duration limit = patience) {
     auto has_ended = [&call] { return call->is_done(); };
     const bool ended = co_await eventually(has_ended, limit);
     co_return ended;

@@ -42,7 +42,7 @@ public:
         const int problem = ::posix_spawn(&pid_, pointers[0], &actions, nullptr, pointers.data(), environ);
         ::posix_spawn_file_actions_destroy(&actions);
         BOOST_REQUIRE(problem == 0);
-        const auto end = std::chrono::steady_clock::now() + 20s;
+        const auto end = std::chrono::steady_clock::now() + 60s;
         while (!is_up_()) {
             BOOST_REQUIRE(std::chrono::steady_clock::now() < end);
             std::this_thread::sleep_for(5ms);
