@@ -31,38 +31,11 @@ def frame(message, attachments=()):
     return struct.pack(">II", length, len(body)) + body + b"".join(attachments)
 
 
-class Host:
-    """A started worker. Use HostCase.start(), which also cleans up."""
+class Peer:
+    """A worker at the other end of two channels, which are one over stdio."""
 
-    def __init__(self, command, stdio=False, env=()):
-        environment = {
-            **os.environ,
-            "PYTHONPATH": SDK,
-            "SKEP_PROTOCOL": "1",
-            "SKEP_WORKER": "default/0#1",
-            "SKEP_POOL": "default",
-        }
-        self.data, data_end = socket.socketpair()
-        self.control, control_end = socket.socketpair()
-        if stdio:
-            environment["SKEP_TRANSPORT"] = "stdio"
-            streams = {"stdin": data_end, "stdout": data_end}
-        else:
-            environment["SKEP_TRANSPORT"] = "socket"
-            environment["SKEP_TOKEN"] = TOKEN
-            environment["SKEP_DATA_FD"] = str(data_end.fileno())
-            environment["SKEP_CONTROL_FD"] = str(control_end.fileno())
-            streams = {
-                "stdin": subprocess.DEVNULL,
-                "stdout": subprocess.PIPE,
-                "pass_fds": (data_end.fileno(), control_end.fileno()),
-            }
-        environment.update(env)
-        self.process = subprocess.Popen(
-            command, env=environment, stderr=subprocess.PIPE, start_new_session=True, **streams
-        )
-        data_end.close()
-        control_end.close()
+    def __init__(self, data, control):
+        self.data, self.control = data, control
         self.data.settimeout(TIMEOUT)
         self.control.settimeout(TIMEOUT)
         self.last_id = 0
@@ -102,8 +75,7 @@ class Host:
 
     def tell(self, message, attachments=()):
         """Sends a message where the worker expects everything but calls."""
-        stream = self.data if self.process.stdout is None else self.control
-        stream.sendall(frame(message, attachments))
+        self.control.sendall(frame(message, attachments))
 
     def receive_tool_call(self):
         """The next message, which is a tool call."""
@@ -127,7 +99,7 @@ class Host:
     def ping(self, seq=1):
         """Sends a ping and returns the pong."""
         self.tell({"type": "ping", "seq": seq})
-        return self.receive(self.data if self.process.stdout is None else self.control)
+        return self.receive(self.control)
 
     def until_busy(self):
         """Returns once the worker has started on a call."""
@@ -157,6 +129,53 @@ class Host:
         except ConnectionResetError:
             return True
 
+    @staticmethod
+    def _exactly(stream, size):
+        data = bytearray()
+        while len(data) < size:
+            chunk = stream.recv(size - len(data))
+            if not chunk:
+                assert not data, "the stream ends inside a frame"
+                return None
+            data += chunk
+        return bytes(data)
+
+class Host(Peer):
+    """A started worker. Use HostCase.start(), which also cleans up."""
+
+    def __init__(self, command, stdio=False, env=()):
+        environment = {
+            **os.environ,
+            "PYTHONPATH": SDK,
+            "SKEP_PROTOCOL": "1",
+            "SKEP_WORKER": "default/0#1",
+            "SKEP_POOL": "default",
+        }
+        data, data_end = socket.socketpair()
+        control, control_end = socket.socketpair()
+        super().__init__(data, data if stdio else control)
+        if stdio:
+            environment["SKEP_TRANSPORT"] = "stdio"
+            streams = {"stdin": data_end, "stdout": data_end}
+        else:
+            environment["SKEP_TRANSPORT"] = "socket"
+            environment["SKEP_TOKEN"] = TOKEN
+            environment["SKEP_DATA_FD"] = str(data_end.fileno())
+            environment["SKEP_CONTROL_FD"] = str(control_end.fileno())
+            streams = {
+                "stdin": subprocess.DEVNULL,
+                "stdout": subprocess.PIPE,
+                "pass_fds": (data_end.fileno(), control_end.fileno()),
+            }
+        environment.update(env)
+        self.process = subprocess.Popen(
+            command, env=environment, stderr=subprocess.PIPE, start_new_session=True, **streams
+        )
+        data_end.close()
+        control_end.close()
+        if stdio:
+            control.close()
+
     def signal(self, number):
         os.kill(self.process.pid, number)
 
@@ -176,17 +195,6 @@ class Host:
         finally:
             self.data.close()
             self.control.close()
-
-    @staticmethod
-    def _exactly(stream, size):
-        data = bytearray()
-        while len(data) < size:
-            chunk = stream.recv(size - len(data))
-            if not chunk:
-                assert not data, "the stream ends inside a frame"
-                return None
-            data += chunk
-        return bytes(data)
 
 
 class HostCase(unittest.TestCase):

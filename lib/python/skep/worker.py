@@ -17,6 +17,7 @@ from ._process.exits import (
     EXIT_PROTOCOL_ERROR,
     EXIT_UNSUITABLE,
     Terminate,
+    exit_at_once,
     exit_forked_child,
     report_protocol_error,
 )
@@ -24,6 +25,7 @@ from ._process.script import NO_POOL, confirm_run, expect_run, is_multiprocessin
 from ._profiles.conversation import Conversation, Unsuitable, check_threads
 from ._wire.connection import ConnectError, Connection, connect
 from ._wire.errors import ProtocolError
+from ._wire.template_line import TemplateLine, open_template_line
 from .local_call import call_batch_locally, call_locally
 
 _LAST_RECORDS_TIMEOUT = 0.5  # seconds
@@ -62,25 +64,33 @@ class Worker:
         self._event_loop = EventLoop()
         self._commands: Dict[str, Command] = {}
         self._health_check: Optional[HealthCheck] = None
+        self._preload_hooks: List[Callable[[], Any]] = []
         self._start_hooks: List[Callable[[], Any]] = []
         self._stop_hooks: List[Callable[[], Any]] = []
         self._started = False
         self._connection: Optional[Connection] = None
         self._connect_error = ""
+        self._template: Optional[TemplateLine] = None
         self._slot: Optional[str] = None
         self._previous_exit: Optional[str] = None
         if is_multiprocessing_import():
             self._connect_error = NO_POOL
             return
+        self._template = open_template_line()
+        if self._template is None:
+            self._connect()
+        if self._template is not None or self._connection is not None:
+            expect_run()
+            if faulthandler:
+                dump_on_crash()
+
+    def _connect(self) -> None:
         try:
             self._connection = connect()
         except ConnectError as error:  # not yet an error: a test may import the module
             self._connect_error = str(error)
         else:
             self._slot = os.environ.get("SKEP_WORKER", "").rpartition("#")[0] or None
-            expect_run()
-            if faulthandler:
-                dump_on_crash()
 
     @property
     def slot(self) -> Optional[str]:
@@ -218,6 +228,25 @@ class Worker:
         self._health_check = HealthCheck(unwrap_function("health check", function))
         return function
 
+    def on_preload(self, hook: Hook) -> Hook:
+        """Registers a function, plain or async, to run once before the on_start hooks: in the template, for all workers.
+
+        Use it to load what all workers of a pool with `launch.preload` share, such as a model. Threads, connections to
+        other programs and devices do not survive a fork: create them in an on_start hook. Without `launch.preload`,
+        every worker runs the function for itself.
+
+        The start fails if the function raises.
+
+        Args:
+            hook: a function without required parameters.
+        Returns:
+            The function.
+        Raises:
+            TypeError: `hook` is not callable.
+        """
+        self._preload_hooks.append(unwrap_function("hook", hook))
+        return hook
+
     def on_start(self, hook: Hook) -> Hook:
         """Registers a function, plain or async, to run once before the worker accepts calls.
 
@@ -319,6 +348,8 @@ class Worker:
         if is_multiprocessing_import():
             warn_of_missing_guard()
             return
+        if self._template is not None:
+            self._leave_template(self._template)
         if self._connection is None:
             write_to_stderr(f"skep: {self._connect_error}\n")
             sys.exit(EXIT_NOT_STARTED_BY_POOL)
@@ -357,6 +388,31 @@ class Worker:
             records.finish(_LAST_RECORDS_TIMEOUT)
         sys.exit(status)
 
+    def _leave_template(self, line: TemplateLine) -> None:
+        """Forks workers as the pool orders. Returns in a worker, connected to the pool."""
+        from .template import serve_template  # with logging: slow to import
+
+        self._run_preload_hooks()
+        serve_template(line, self._work())
+        self._template = None
+        self._connect()
+
+    def _run_preload_hooks(self) -> None:
+        """Runs the hooks in the template. Ends the process after an error."""
+        process = os.getpid()
+        hooks, self._preload_hooks = self._preload_hooks, []
+        self._started = True  # call() in a hook runs no other hooks
+        try:
+            for hook in hooks:
+                self._event_loop.run_hook(hook)
+        except Exception as error:
+            show_traceback(error)
+            exit_at_once(EXIT_FAILED)
+        if os.getpid() != process:
+            exit_forked_child()
+        self._started = False
+        self._event_loop.close()  # workers must not share its descriptors
+
     def _work(self) -> Work:
         return Work(self._commands, self._health_check, self._event_loop, self._thread_safe, self._concurrency)
 
@@ -369,8 +425,8 @@ class Worker:
             raise
 
     def _due_start_hooks(self) -> List[Callable[[], Any]]:
-        """Returns the start hooks the first time, then an empty list: hooks run once, and may use call()."""
-        hooks = [] if self._started else self._start_hooks
+        """Returns the due hooks the first time, then an empty list: hooks run once, and may use call()."""
+        hooks = [] if self._started else [*self._preload_hooks, *self._start_hooks]
         self._started = True
         return hooks
 

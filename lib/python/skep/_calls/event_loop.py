@@ -52,6 +52,15 @@ class EventLoop:
             value = self.run(value)
         refuse_generator(f"hook '{getattr(hook, '__name__', hook)}'", value)
 
+    def close(self) -> None:
+        """Closes the loop with its generators and threads. The next use creates another."""
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            if hasattr(loop, "shutdown_default_executor"):  # from Python 3.9 on
+                loop.run_until_complete(loop.shutdown_default_executor())
+            loop.close()
+
 
 def _close(loop: "asyncio.AbstractEventLoop") -> None:
     if not loop.is_running():  # at the end of the process a daemon thread may run it

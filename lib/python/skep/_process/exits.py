@@ -60,11 +60,16 @@ def exit_forked_child(error: Optional[BaseException] = None) -> NoReturn:
 def exit_at_once(status: int) -> NoReturn:
     """Ends this process without its handlers of atexit and in spite of its threads. Flushes stdout and stderr."""
     try:
-        for stream in filter(None, (sys.stdout, sys.stderr)):
-            with contextlib.suppress(Exception):  # the stream may be closed, or replaced by user code
-                stream.flush()
+        flush_output()
     finally:
         os._exit(status)
+
+
+def flush_output() -> None:
+    """Flushes stdout and stderr."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        with contextlib.suppress(Exception):  # the stream may be closed, or replaced by user code
+            stream.flush()
 
 
 def _status(code: object) -> int:

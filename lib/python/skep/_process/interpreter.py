@@ -37,17 +37,19 @@ def _unpatched(name: str) -> Dict[str, Any]:
 # gevent replaces these. A thread of the SDK that waits in a replacement gets a hub of gevent, and Python sometimes
 # crashes at its end because of the hub.
 if TYPE_CHECKING:
+    from os import fork
     from queue import SimpleQueue
     from select import poll
     from socket import socket
     from time import sleep
 else:
+    fork = importlib.import_module("posix").fork
     SimpleQueue = importlib.import_module("_queue").SimpleQueue
     socket = importlib.import_module("_socket").socket
     poll = _unpatched("select")["poll"]
     sleep = _unpatched("time")["sleep"]
 
-__all__ = ["SimpleQueue", "poll", "replacement_of_threads", "sleep", "socket", "threading_kind"]
+__all__ = ["SimpleQueue", "fork", "poll", "replacement_of_threads", "sleep", "socket", "threading_kind"]
 
 _PATIENCE = 5.0  # seconds until a thread counts as not started
 

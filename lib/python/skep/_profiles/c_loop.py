@@ -20,7 +20,12 @@ _OLDEST_PYTHON = (3, 10)  # whose stable ABI the module uses
 
 def find_loop(connection: Connection) -> Any:
     """Returns the module skep._loop if it is installed, switched on, and can serve the connection; else None."""
-    if connection.is_pure_python or connection.data_fd is None or sys.version_info < _OLDEST_PYTHON:
+    return None if connection.is_pure_python or connection.data_fd is None else import_loop()
+
+
+def import_loop() -> Any:
+    """Returns the module skep._loop; None if it is not installed, or the interpreter too old for it."""
+    if sys.version_info < _OLDEST_PYTHON:
         return None
     try:
         return importlib.import_module("skep._loop")  # no import statement: type checkers need not find it

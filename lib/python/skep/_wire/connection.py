@@ -90,7 +90,7 @@ def connect() -> Connection:
         hint = _HINT_FOR_PREFIXES if transport == "socket" and isinstance(error, OSError) else ""
         raise ConnectError(f"{script} cannot use the channels the pool announced: {error!r}{hint}") from error
     set_guard(transport == "socket")
-    _flush_every_line()
+    flush_every_line()
     return connection
 
 
@@ -136,7 +136,7 @@ def _over_stdio(token: str) -> Connection:
     return Connection(token, channel, channel, source.fileno(), lambda: calls.put(None), close, calls)
 
 
-def _flush_every_line() -> None:
+def flush_every_line() -> None:
     """Makes the script's output reach the host line by line, although the output is a pipe."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and not stream.closed:  # else user code has replaced it
