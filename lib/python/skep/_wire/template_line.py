@@ -16,7 +16,8 @@ from .messages import encode
 _VERSION = 1
 _MAX_PACKET = 64 * 1024
 _MAX_OBJECTIONS = 32
-_MAX_OBJECTION = 500  # characters
+_MAX_LENGTH = 250  # characters of an objection
+_MAX_ERROR = 4000  # characters
 _DESCRIPTORS = len(WorkerEnds._fields)
 
 
@@ -58,14 +59,14 @@ class TemplateLine:
 
     def announce(self, objections: Sequence[str]) -> None:
         """Reports that the script is imported, and the objections to a fork."""
-        shown = [each[:_MAX_OBJECTION] for each in objections[:_MAX_OBJECTIONS]]
+        shown = [each[:_MAX_LENGTH] for each in objections[:_MAX_OBJECTIONS]]
         self._send({"type": "template", "version": _VERSION, "pid": os.getpid(), "objections": shown})
 
     def send_forked(self, pid: int, pidfd: int) -> None:
         self._send({"type": "forked", "pid": pid}, [(SOL_SOCKET, SCM_RIGHTS, array("i", [pidfd]))])
 
     def send_failed(self, error: str) -> None:
-        self._send({"type": "failed", "error": error})
+        self._send({"type": "failed", "error": error[:_MAX_ERROR]})
 
     def _send(self, message: Dict[str, Any], ancillary: Sequence[Tuple[int, int, Any]] = ()) -> None:
         self._socket.sendmsg([encode(message)], ancillary)
