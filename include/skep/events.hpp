@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <variant>
 
 namespace skep {
@@ -498,6 +499,34 @@ struct node_readmitted {
     std::string node;
 };
 
+// Templates: see launch_options::preload.
+
+/// A template has loaded the script of the pool's workers, and forks workers from now on.
+struct template_started {
+    static constexpr std::string_view name = "template.started";
+    std::string pool;
+    pid_t pid = 0;
+    duration preload_time{}; ///< from the launch until the script was loaded
+};
+
+/// A template has ended, was killed because it did not answer, was replaced, or could not be made. Workers
+/// that were forked from it live on.
+struct template_ended {
+    static constexpr std::string_view name = "template.ended";
+    std::string pool;
+    pid_t pid = 0;           ///< 0 if there was no process
+    bool is_planned = false; ///< replaced by a rolling restart, or ended with the pool
+    std::string reason;
+};
+
+/// Workers of a pool with launch.preload start without a template: it must not be forked, or templates end
+/// too often.
+struct template_refused {
+    static constexpr std::string_view name = "template.refused";
+    std::string pool;
+    std::string objections; ///< for people
+};
+
 // Links: published by a client with `worker`, and by a node with `client`, the name of the client's pool.
 
 /// A node has accepted a link of a client.
@@ -612,6 +641,9 @@ BOOST_DESCRIBE_STRUCT(node_joined, (), (pool, node, epoch, places))
 BOOST_DESCRIBE_STRUCT(node_left, (), (pool, node, epoch, reason))
 BOOST_DESCRIBE_STRUCT(node_ejected, (), (pool, node, time, ejections))
 BOOST_DESCRIBE_STRUCT(node_readmitted, (), (pool, node))
+BOOST_DESCRIBE_STRUCT(template_started, (), (pool, pid, preload_time))
+BOOST_DESCRIBE_STRUCT(template_ended, (), (pool, pid, is_planned, reason))
+BOOST_DESCRIBE_STRUCT(template_refused, (), (pool, objections))
 BOOST_DESCRIBE_STRUCT(link_opened, (), (pool, worker, node, client))
 BOOST_DESCRIBE_STRUCT(link_resumed, (), (pool, worker, node, client))
 BOOST_DESCRIBE_STRUCT(link_closed, (), (pool, worker, node, client, lifetime, reason))
@@ -637,7 +669,8 @@ using any_event = std::variant<
     events::session_created, events::session_expired, events::session_removed, events::session_quota_warning,
     events::lease_leaked, events::node_joined, events::node_left, events::node_ejected,
     events::node_readmitted, events::link_opened, events::link_resumed, events::link_closed,
-    events::link_lost, events::bus_up, events::bus_down, events::node_admin>;
+    events::link_lost, events::bus_up, events::bus_down, events::node_admin, events::template_started,
+    events::template_ended, events::template_refused>;
 
 } // namespace detail
 
@@ -645,7 +678,7 @@ using any_event = std::variant<
 struct event : detail::any_event {
     using variant::variant;
     event() = default;
-    // In the library, because 54 types take the compiler long.
+    // In the library, because 57 types take the compiler long.
     SKEP_API event(const event&);
     SKEP_API event(event&&) noexcept;
     SKEP_API event& operator=(const event&);

@@ -75,6 +75,16 @@ struct launch_options {
     /// Working directory of the program, or of the prefix. Must exist. Empty: the host's working directory
     /// when the pool is made. A relative path counts from there.
     std::filesystem::path working_directory;
+
+    /// True: the script is loaded once, by a template, and each worker is forked from the template. Workers
+    /// start in milliseconds, and share the memory of models that the script has loaded: see
+    /// lib/process/README.md. A changed script takes effect with rolling_restart(). Not over stdio; a prefix
+    /// must start its words by exec: nice, ionice, chrt, taskset or numactl.
+    bool preload = false;
+
+    /// True: a worker whose template cannot be made, or must not be forked (it has threads, or a GPU open),
+    /// starts without the template, and template_refused tells why. False: the start of the worker fails.
+    bool preload_fallback = true;
 };
 
 } // namespace skep

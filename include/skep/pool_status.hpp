@@ -7,6 +7,7 @@
 #include <skep/error.hpp>
 #include <skep/export.hpp>
 #include <skep/remote_status.hpp>
+#include <skep/template_status.hpp>
 #include <skep/time.hpp>
 #include <skep/worker_id.hpp>
 #include <skep/worker_state.hpp>
@@ -146,6 +147,7 @@ struct pool_status {
     std::vector<worker_status> workers;     ///< workers by slot, then leaving workers
     pool_counters counters;                 ///< totals since the construction of the pool
     std::optional<remote_status> remote;    ///< of a remote_pool: the nodes; empty for a pool of processes
+    std::optional<template_status> preload; ///< of a pool with launch.preload: its template
 };
 
 /// Returns true if the pool would serve a call, at once or when a worker has room. For readiness probes.

@@ -36,7 +36,8 @@ public:
         events::pool_unavailable, events::pool_available, events::breaker_changed, events::request_failed,
         events::request_retried, events::session_quota_warning, events::lease_leaked, events::node_joined,
         events::node_left, events::node_ejected, events::node_readmitted, events::link_opened,
-        events::link_closed, events::link_lost, events::bus_up, events::bus_down>;
+        events::link_closed, events::link_lost, events::bus_up, events::bus_down, events::template_started,
+        events::template_ended, events::template_refused>;
 
     /// Returns true if the event is of one of these types.
     static bool keeps(const event& subject) noexcept;

@@ -69,6 +69,14 @@ struct fault_finder {
         return of(state, state.pool, {}, state.reason);
     }
 
+    result operator()(const events::template_ended& end) const {
+        return end.is_planned ? std::nullopt : of(end, end.pool, {}, end.reason);
+    }
+
+    result operator()(const events::template_refused& refusal) const {
+        return of(refusal, refusal.pool, {}, refusal.objections);
+    }
+
     result operator()(const events::breaker_changed& change) const {
         return change.to == "open" ? of(change, change.pool, {}, "starts of workers are held back")
                                    : std::nullopt;

@@ -63,6 +63,8 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.lists_by_name("slot_environment", launch.slot_environment);
         visit.flag("inherit_environment", launch.inherit_environment);
         visit.path("working_directory", launch.working_directory);
+        visit.flag("preload", launch.preload);
+        visit.flag("preload_fallback", launch.preload_fallback);
     });
     visit.optional_number("workers", config.workers, 1, 10'000);
     visit.group("scaling", [&] {

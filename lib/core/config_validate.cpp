@@ -12,7 +12,10 @@
 #include <skep/exit_class.hpp>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <initializer_list>
+#include <string_view>
 
 namespace skep {
 
@@ -76,6 +79,21 @@ void check_prefix(const launch_options& launch, config_problems& problems) {
     problems.expect(!launch.remote_shell || is_forwarded(launch),
                     {"launch.remote_shell", "launch.prefix", "launch.transport"}, "true",
                     "needs a launch.prefix, and \"stdio\" as launch.transport");
+}
+
+/// A template must be the program itself: these programs replace themselves by it.
+bool runs_by_exec(const std::string& program) {
+    constexpr std::array<std::string_view, 5> known{"nice", "ionice", "chrt", "taskset", "numactl"};
+    const auto name = std::filesystem::path(program).filename().string();
+    return std::find(known.begin(), known.end(), name) != known.end();
+}
+
+void check_preload(const launch_options& launch, config_problems& problems) {
+    problems.expect(!launch.preload || launch.transport == transport::socket,
+                    {"launch.preload", "launch.transport"}, "true", "needs \"socket\" as launch.transport");
+    problems.expect(!launch.preload || launch.prefix.empty() || runs_by_exec(launch.prefix.front()),
+                    {"launch.preload", "launch.prefix"}, "true",
+                    "needs a launch.prefix that begins with nice, ionice, chrt, taskset or numactl, or none");
 }
 
 void check_directory(const std::filesystem::path& directory, config_problems& problems) {
@@ -143,6 +161,7 @@ void check_rules_of_launch(const launch_options& launch, config_problems& proble
     check_prefix(launch, problems);
     check_slot_args(launch.slot_args, problems);
     check_environments(launch, problems);
+    check_preload(launch, problems);
 }
 
 } // namespace

@@ -134,6 +134,18 @@ json::object to_json(const remote_status& remote) {
             {"nodes", list_of(remote.nodes)}};
 }
 
+json::object to_json(const template_status& preload) {
+    json::object result{{"pid", preload.pid},
+                        {"state", to_string(preload.state)},
+                        {"forks", preload.forks},
+                        {"templates", preload.templates},
+                        {"preload_time_ms", milliseconds(preload.preload_time)}};
+    if (!preload.objections.empty()) {
+        result["objections"] = json::array(preload.objections.begin(), preload.objections.end());
+    }
+    return result;
+}
+
 json::object to_json(const pool_counters& counters) {
     return {{"submitted", counters.submitted},
             {"succeeded", counters.succeeded},
@@ -205,6 +217,9 @@ json::object to_json(const pool_status& status) {
     result["counters"] = to_json(status.counters);
     if (status.remote) {
         result["remote"] = to_json(*status.remote);
+    }
+    if (status.preload) {
+        result["preload"] = to_json(*status.preload);
     }
     return result;
 }

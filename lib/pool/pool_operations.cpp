@@ -60,6 +60,16 @@ bool is_being_replaced(const pool_parts& parts, const worker& one) noexcept {
     return !one.life().is_in_service() || !parts.workers.slots()[one.id().slot].restarts.empty();
 }
 
+/// The present files of the program are loaded before the first worker leaves.
+asio::awaitable<void> renew_all(pool_parts& parts) {
+    try {
+        co_await parts.starter->renew();
+    } catch (const error& problem) {
+        throw error(errc::restart_failed, problem.info());
+    }
+    co_await parts.supervision.replacing().restart_all();
+}
+
 /// Runs the coroutine `body(core)` in any phase of the pool.
 template <class T, class Body>
 void wait_for(const core_ptr& core, completion<T>&& caller, Body body) {
@@ -222,9 +232,8 @@ void restart(const core_ptr& core, completion<void>&& caller, worker_id&& id) {
 }
 
 void restart_all(const core_ptr& core, completion<void>&& caller) {
-    run_with_delay_log(core, std::move(caller), "rolling_restart", is_being_replaced, [](pool_core& target) {
-        return target.parts().supervision.replacing().restart_all();
-    });
+    run_with_delay_log(core, std::move(caller), "rolling_restart", is_being_replaced,
+                       [](pool_core& target) { return renew_all(target.parts()); });
 }
 
 void resize(const core_ptr& core, completion<void>&& caller, size_limits limits) {

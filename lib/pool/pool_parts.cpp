@@ -52,7 +52,9 @@ pool_parts::pool_parts(pool_context context_of_pool, pool_config config_of_pool,
       scaling(surroundings, calls.open_calls(), workers, suspensions, log, std::move(share)),
       hooks(context, config, log),
       tasks(tasks_on(context.executor, limit)),
-      waits(context.executor) {}
+      waits(context.executor) {
+    starter->on_warning([this](const std::string& text) { log(log_level::warning, text); });
+}
 
 error pool_parts::failure(errc code, error_info info) const {
     info.pool = config.name;
@@ -126,6 +128,7 @@ pool_status pool_parts::status() {
     result.suspended = suspensions.is_on();
     supervision.report(result, now);
     result.remote = starter->look();
+    result.preload = starter->look_at_template();
     return result;
 }
 

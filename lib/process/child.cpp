@@ -23,10 +23,18 @@ constexpr duration before_next_look = std::chrono::milliseconds(20);
 constexpr duration before_first_look = std::chrono::milliseconds(1);
 constexpr std::chrono::milliseconds for_group(moment_for_group);
 
+/// Longest wait for the status of a process that a nursery collects.
+constexpr duration for_report = std::chrono::seconds(1);
+
 } // namespace
 
 child::child(const strand& executor, launched_child new_child, leash group)
-    : pid_(new_child.pid()), host_(::getpid()), pidfd_(executor), pause_(executor), group_(std::move(group)) {
+    : pid_(new_child.pid()),
+      host_(::getpid()),
+      pidfd_(executor),
+      pause_(executor),
+      group_(std::move(group)),
+      parent_(new_child.parent()) {
     pidfd_.assign(new_child.pidfd()); // may throw; until then the launcher owns the process
     new_child.release();
 }
@@ -53,6 +61,7 @@ void child::end_now() noexcept {
     boost::system::error_code ec;
     pidfd_.close(ec);
     group_ = {};
+    parent_ = {};
 }
 
 /// Returns false if the process has not ended in time.
@@ -69,11 +78,13 @@ bool child::collect_now() noexcept {
 
 asio::awaitable<void> child::ended() {
     boost::system::error_code ec;
+    auto pause = before_first_look;
     while (!abandoned_ && !has_ended()) {
         auto token = asio::redirect_error(asio::use_awaitable, ec);
         co_await pidfd_.async_wait(descriptor::wait_read, std::move(token));
         if (!ec && !abandoned_ && !has_ended()) { // not collectable while a tracer is attached
-            pause_.expires_after(before_next_look);
+            pause_.expires_after(pause);
+            pause = std::min(2 * pause, before_next_look);
             auto pause_token = asio::redirect_error(asio::use_awaitable, ec);
             co_await pause_.async_wait(std::move(pause_token));
         }
@@ -85,7 +96,18 @@ bool child::is_ours() const noexcept {
 }
 
 bool child::has_ended() noexcept {
-    return skep::has_ended(pidfd_.native_handle());
+    return skep::has_ended(pidfd_.native_handle()) && (parent_.home == nullptr || is_reported());
+}
+
+/// Returns true once the nursery has reported the status, or if there is no hope for a report.
+bool child::is_reported() noexcept {
+    const auto now = clock::now();
+    end_seen_ = end_seen_.value_or(now);
+    const bool is_late = now >= *end_seen_ + for_report || parent_.home->is_over();
+    if (!status_) {
+        status_ = parent_.home->take_status(pid_, parent_.mark);
+    }
+    return status_.has_value() || is_late;
 }
 
 void child::terminate() noexcept {
@@ -116,7 +138,11 @@ void child::signal(int number) noexcept {
 
 exit_status child::reap() noexcept {
     reaped_ = true;
-    return collect(pidfd_.native_handle());
+    if (parent_.home == nullptr) {
+        return collect(pidfd_.native_handle());
+    }
+    parent_ = {};
+    return status_.value_or(exit_status::taken());
 }
 
 bool child::awaits_group() const noexcept {

@@ -6,6 +6,7 @@
 #include "async/timer.hpp"
 #include "process/launcher.hpp"
 #include "process/leash.hpp"
+#include "process/nursery.hpp"
 #include <skep/exit_status.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -17,7 +18,8 @@ namespace skep {
 
 using descriptor = asio::posix::basic_stream_descriptor<strand>;
 
-/// A child process and its process group. Only this class signals and reaps the child. Blocks only in
+/// A child process and its process group. Only this class signals and reaps the child; the child of a nursery
+/// is reaped there, and its status follows from there a moment after its end. Blocks only in
 /// end_now() and in the destructor, each for two seconds at most.
 ///
 /// Order of termination: the leader ends first, of its own accord or by a SIGKILL sent to the leader alone.
@@ -47,7 +49,7 @@ public:
     void signal(int number) noexcept;
 
     /// Collects the status of the process. Returns exit_status::taken() if other code has collected the
-    /// status.
+    /// status, or if a nursery does not report it.
     /// Preconditions: the process has ended.
     exit_status reap() noexcept;
 
@@ -68,6 +70,7 @@ public:
 
 private:
     bool has_ended() noexcept;
+    bool is_reported() noexcept;
     bool is_ours() const noexcept;
     bool awaits_group() const noexcept;
     bool collect_now() noexcept;
@@ -77,7 +80,10 @@ private:
     descriptor pidfd_;
     timer pause_;
     leash group_;
-    std::optional<time_point> killed_; ///< time of the first SIGKILL, or of the end caused by one
+    foster_parent parent_;
+    std::optional<exit_status> status_;  ///< from the nursery
+    std::optional<time_point> end_seen_; ///< of a child of a nursery
+    std::optional<time_point> killed_;   ///< time of the first SIGKILL, or of the end caused by one
     bool reaped_ = false;
     bool group_ended_ = false;
     bool abandoned_ = false;

@@ -43,8 +43,10 @@ struct fd_pair {
     unique_fd there;
 };
 
-/// Both return two connected ends: of a socket pair, or of a pipe to this process. Throw error(spawn_failed).
+/// Return two connected ends: of a socket pair for a stream or for whole messages, or of a pipe to this
+/// process. Throw error(spawn_failed).
 fd_pair make_socket_pair(const launcher& launch);
+fd_pair make_packet_pair(const launcher& launch);
 fd_pair make_pipe_to_here(const launcher& launch);
 
 // These functions are system calls, because the header of glibc 2.36 declares them in a form that C++ cannot

@@ -3,6 +3,7 @@
 
 #include "process/guard.hpp"
 
+#include "process/descriptor_passing.hpp"
 #include "process/descriptors.hpp"
 #include "process/guard_protocol.hpp"
 #include "process/held_signal.hpp"
@@ -66,25 +67,10 @@ private:
     host_pulse* pulse_ = nullptr;
 };
 
-/// Passes copies of at most two descriptors to the guard. Returns false if the guard has ended. Throws
+/// Passes copies of descriptors to the guard. Returns false if the guard has ended. Throws
 /// error(spawn_failed).
-bool send_descriptors(int line, char kind, std::span<const int> descriptors) {
-    iovec data{&kind, 1};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> space{};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = space.data();
-    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
-    cmsghdr* const part = CMSG_FIRSTHDR(&message);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(descriptors.size_bytes());
-    std::memcpy(CMSG_DATA(part), descriptors.data(), descriptors.size_bytes());
-    ssize_t sent = 0;
-    do {
-        sent = ::sendmsg(line, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    } while (sent < 0 && errno == EINTR);
+bool pass_to_guard(int line, char kind, std::span<const int> descriptors) {
+    const auto sent = send_descriptors(line, {&kind, 1}, descriptors);
     if (sent < 0 && errno != EPIPE && errno != ECONNRESET) {
         launcher::fail(launch_step::guard, errno); // EAGAIN: the guard is stopped
     }
@@ -122,7 +108,8 @@ launch_spec guard_spec(std::string program, int line, int memory) {
         throw error(errc::spawn_failed, std::move(info));
     }
     spec.arguments = {"skep-guard", "host", std::to_string(::getpid())}; // for readers of a list of processes
-    spec.descriptors = {-1, -1, -1, line, memory};
+    spec.descriptors[guard_line] = line;
+    spec.descriptors[guard_memory] = memory;
     spec.is_guard = true;
     return spec;
 }
@@ -150,7 +137,7 @@ guard::~guard() = default;
 leash guard::tie(launch_abort& abort) {
     auto ends = make_socket_pair(launch_);
     const std::array<int, 2> both{ends.there.get(), ends.here.get()};
-    const auto pass = [&] { return running_ && send_descriptors(running_->line.get(), leash_message, both); };
+    const auto pass = [&] { return running_ && pass_to_guard(running_->line.get(), leash_message, both); };
     if (!pass()) { // the first leash, or the guard was killed
         running_.reset();
         running_ = std::make_unique<running>(launch_, guard_program(host_.shipped), abort);
@@ -163,7 +150,7 @@ leash guard::tie(launch_abort& abort) {
 
 void guard::entrust(const launched_child& leader) {
     const std::array<int, 1> process{leader.pidfd()};
-    if (!send_descriptors(running_->line.get(), process_message, process)) { // the group ended with the guard
+    if (!pass_to_guard(running_->line.get(), process_message, process)) { // the group ended with the guard
         launcher::fail(launch_step::guard, EPIPE);
     }
 }

@@ -3,10 +3,12 @@
 
 // The program skep-guard: holds every leash of its host. When the host ends, for any reason, the guard kills
 // the leader of each group, and a moment later pulls the leashes. Of the C++ library, it needs only the
-// headers below.
+// headers below. With other arguments, the program is a nursery.
 
 #include "process/descriptors.hpp"
 #include "process/guard_protocol.hpp"
+#include "process/nursery_program.hpp"
+#include "process/nursery_protocol.hpp"
 
 #include <array>
 #include <cerrno>
@@ -216,9 +218,12 @@ void end_groups(const held_groups& groups) {
 
 } // namespace
 
-int main() {
+int main(int argc, char** argv) {
     prctl(PR_SET_DUMPABLE, 0); // keeps workers from reaching into the guard
     ignore_signals();
+    if (argc > 2 && std::strcmp(argv[1], skep::nursery_role) == 0) {
+        return skep::run_nursery(argv + 2);
+    }
     raise_descriptor_limit();
     const int poll = epoll_create1(EPOLL_CLOEXEC);
     const bool up = poll >= 0 && watch_host() && watch(poll, skep::guard_line);

@@ -83,17 +83,18 @@ launched_child::~launched_child() {
     if (pid_ <= 0) {
         return;
     }
-    ::kill(pid_, SIGKILL); // an unreaped child: the pid is still its own
     if (pidfd_.get() < 0) {
-        pidfd_.reset(pidfd_open(pid_));
+        pidfd_.reset(pidfd_open(pid_)); // an unreaped child: the pid is still its own
     }
     if (pidfd_.get() >= 0) {
+        pidfd_send_signal(pidfd_.get(), SIGKILL);
         collect_killed(std::move(pidfd_));
         return;
     }
+    ::kill(pid_, SIGKILL); // no descriptor is available
     siginfo_t info{};
     int result = 0;
-    do {                                                // no descriptor is available
+    do {
         result = ::waitid(P_PID, pid_, &info, WEXITED); // lint: allow process because it may have no pidfd
     } while (result != 0 && errno == EINTR);
 }

@@ -8,7 +8,9 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -28,7 +30,15 @@ using launch_fault = std::function<int(launch_step)>;
 
 /// The child's descriptors, indexed by their numbers in the child. -1 means /dev/null for 0 to 2, and closed
 /// for the others.
-using child_descriptors = std::array<int, 5>;
+using child_descriptors = std::array<int, 8>;
+
+inline constexpr child_descriptors no_descriptors{-1, -1, -1, -1, -1, -1, -1, -1};
+
+/// Returns the descriptors of a worker: 0 to 4.
+constexpr child_descriptors worker_descriptors(int input, int output, int errors, int data,
+                                               int control) noexcept {
+    return {input, output, errors, data, control, -1, -1, -1};
+}
 
 /// The two ends of a leash; the child arms both. -1: no leash.
 struct leash_ends {
@@ -42,22 +52,36 @@ struct launch_spec {
     std::vector<std::string> environment;
     std::string directory;                ///< absolute; empty: the host's current directory
     const process_state* state = nullptr; ///< attributes of the child; null: the host's current ones
-    child_descriptors descriptors{-1, -1, -1, -1, -1};
+    child_descriptors descriptors = no_descriptors;
     leash_ends leash;
     bool is_guard = false; ///< survives the thread that launches it
 };
 
+class nursery;
+
+/// The parent of a child that was not started by this process: the nursery that reaps the child, and the
+/// nursery::mark() before the child's start. Null for a child of this process.
+struct foster_parent {
+    std::shared_ptr<nursery> home;
+    std::size_t mark = 0;
+};
+
 /// A newly started child: its pid, and a pidfd that stays valid after the child's end. Unless released, kills
-/// and reaps the child on destruction.
+/// and reaps the child on destruction; a child of a nursery is reaped there.
 class launched_child {
 public:
     launched_child() = default;
     explicit launched_child(pid_t pid) noexcept : pid_(pid) {}
+    launched_child(pid_t pid, unique_fd pidfd, foster_parent parent) noexcept
+        : pid_(pid), pidfd_(std::move(pidfd)), parent_(std::move(parent)) {}
     launched_child(launched_child&& other) noexcept
-        : pid_(std::exchange(other.pid_, 0)), pidfd_(std::move(other.pidfd_)) {}
+        : pid_(std::exchange(other.pid_, 0)),
+          pidfd_(std::move(other.pidfd_)),
+          parent_(std::move(other.parent_)) {}
     launched_child& operator=(launched_child&& other) noexcept {
         std::swap(pid_, other.pid_);
         std::swap(pidfd_, other.pidfd_);
+        std::swap(parent_, other.parent_);
         return *this;
     }
     ~launched_child();
@@ -66,6 +90,8 @@ public:
     void set_pidfd(unique_fd pidfd) noexcept { pidfd_ = std::move(pidfd); }
 
     int pidfd() const noexcept { return pidfd_.get(); }
+
+    const foster_parent& parent() const noexcept { return parent_; }
 
     /// Passes the responsibility for the process and the ownership of its pidfd to the caller.
     void release() noexcept {
@@ -76,6 +102,7 @@ public:
 private:
     pid_t pid_ = 0;
     unique_fd pidfd_;
+    foster_parent parent_;
 };
 
 /// Ends a hanging launch from another thread. A launch hangs if the program is on a dead file system, or if

@@ -12,14 +12,18 @@
 #include "process/descriptors.hpp"
 #include "process/environment.hpp"
 #include "process/memory.hpp"
+#include "process/nursery_protocol.hpp"
 #include "process/output_capture.hpp"
+#include "process/preload.hpp"
 #include "process/socket_stream.hpp"
 #include "process/spawner.hpp"
+#include "process/template_output.hpp"
 #include "process/usable_cpus.hpp"
 #include <skep/error.hpp>
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -44,9 +48,10 @@ struct connections {
 
     child_descriptors for_child() const noexcept {
         if (kind == transport::stdio) {
-            return {data.there.get(), data.there.get(), errors.there.get(), -1, -1};
+            return worker_descriptors(data.there.get(), data.there.get(), errors.there.get(), -1, -1);
         }
-        return {-1, output.there.get(), errors.there.get(), data.there.get(), control.there.get()};
+        return worker_descriptors(-1, output.there.get(), errors.there.get(), data.there.get(),
+                                  control.there.get());
     }
 
     void close_far_ends() noexcept {
@@ -115,6 +120,23 @@ public:
         return plan;
     }
 
+    /// The template has the options that all slots share.
+    template_plan plan_for_template() {
+        auto common = options_;
+        common.slot_args.clear();
+        common.slot_environment.clear();
+        const variables protocol{{"SKEP_TEMPLATE", "1"},
+                                 {"SKEP_TEMPLATE_FD", std::to_string(template_line_in_nursery)}};
+        template_plan plan{{}, guard_program(host_->shipped)};
+        plan.spec.executable = usual_executable();
+        plan.spec.arguments = launch_command(common, {});
+        plan.spec.arguments.front() = plan.spec.executable;
+        plan.spec.environment = worker_environment(common, threads_, protocol, *host_);
+        plan.spec.directory = starting_directory(common, *host_);
+        plan.spec.state = &host_->process;
+        return plan;
+    }
+
 private:
     /// Searched once. An abandoned spawner may search at the same time.
     std::string usual_executable() {
@@ -137,13 +159,11 @@ private:
     std::string executable_;
 };
 
-/// One launch. The strand and the spawner share the job, because either may need it last; it has no other
-/// references. Descriptors are acquired at the start of the launch, so that concurrent launches need only one
-/// set.
-class launch_job {
+/// A task of the spawner that a coroutine on the strand waits for. Strand and spawner share the task, because
+/// either may need it last; it has no other references.
+class spawner_task {
 public:
-    launch_job(launcher launch_prefix, std::shared_ptr<launch_recipe> recipe, launch_order new_order)
-        : order(std::move(new_order)), launch_(std::move(launch_prefix)), recipe_(std::move(recipe)) {}
+    virtual ~spawner_task() = default;
 
     /// Runs on the spawner. Exceptions stay on this thread, because the last owner of an exception frees it.
     void run(guard& process_guard) noexcept {
@@ -156,43 +176,80 @@ public:
         } catch (const std::exception& e) {
             keep([&] { reason.detail = e.what(); });
         }
-        wires.reset();
-        group = {};
-        child = {};
+        release();
     }
 
-    const launch_order order;
     launch_abort abort;
-    leash group;
-    std::optional<connections> wires;
-    launched_child child;
-    std::string program;
     bool failed = true;
     error_info reason; ///< may be empty if there was no memory
 
 private:
+    virtual void start(guard& process_guard) = 0;
+    virtual void release() noexcept {} ///< what the task has acquired before it failed
+
     template <class Function>
     static void keep(Function&& words) noexcept {
         try {
             words();
         } catch (const std::exception&) {}
     }
+};
 
-    void start(guard& process_guard) {
+/// One launch. Descriptors are acquired at the start of the launch, so that concurrent launches need only one
+/// set.
+class launch_job final : public spawner_task {
+public:
+    launch_job(launcher launch_prefix, std::shared_ptr<launch_recipe> recipe,
+               std::shared_ptr<preload> templates, launch_order new_order)
+        : order(std::move(new_order)),
+          launch_(std::move(launch_prefix)),
+          recipe_(std::move(recipe)),
+          preload_(std::move(templates)) {}
+
+    const launch_order order;
+    leash group;
+    std::optional<connections> wires;
+    launched_child child;
+    std::string program;
+    bool is_forked = false;
+
+private:
+    void start(guard& process_guard) override {
+        const bool may_fork = preload_ && preload_->prepare(process_guard, order.worker, abort);
         auto [spec, kind] = recipe_->plan_for(order);
         group = process_guard.tie(abort);
         wires.emplace(launch_, kind);
         spec.descriptors = wires->for_child();
         spec.leash = {group.host_end(), group.guard_end()};
-        child = launch_(spec, abort);
+        auto forked = may_fork ? preload_->start(spec, order.worker, abort) : std::nullopt;
+        is_forked = forked.has_value();
+        child = is_forked ? std::move(*forked) : launch_(spec, abort);
         program = std::move(spec.executable);
         group.disarm();
         process_guard.entrust(child);
         wires->close_far_ends();
     }
 
+    void release() noexcept override {
+        wires.reset();
+        group = {};
+        child = {};
+    }
+
     launcher launch_;
     std::shared_ptr<launch_recipe> recipe_;
+    std::shared_ptr<preload> preload_; ///< null without launch.preload
+};
+
+/// Makes a template with the present script.
+class renewal final : public spawner_task {
+public:
+    explicit renewal(std::shared_ptr<preload> templates) : preload_(std::move(templates)) {}
+
+private:
+    void start(guard& process_guard) override { preload_->renew(process_guard, abort); }
+
+    std::shared_ptr<preload> preload_;
 };
 
 /// A coroutine on the strand that waits for a launch.
@@ -208,7 +265,8 @@ class local_process final : public worker_process {
 public:
     local_process(const strand& executor, const output_options& options, const output_handler& sink,
                   launch_job& job)
-        : is_worker_(job.wires->kind == transport::socket),
+        : is_forked_(job.is_forked),
+          is_worker_(job.wires->kind == transport::socket),
           state_(std::make_shared<state>(executor, options, sink, job)),
           measured_(is_worker_ ? state_->process.pid() : 0),
           readers_(executor, [state = state_](std::exception_ptr) { state->output.break_off(); }) {
@@ -232,12 +290,13 @@ public:
     bool measure(std::int64_t pid) noexcept override {
         const bool is_known = is_worker_ && std::in_range<pid_t>(pid) && pid > 0;
         measured_ = is_known && state_->process.holds(static_cast<pid_t>(pid)) ? static_cast<pid_t>(pid) : 0;
+        inherited_ = is_forked_ && measured_ != 0 ? process_resident_bytes(measured_) : 0;
         return measured_ != 0;
     }
     std::uint64_t resident_bytes() const noexcept override {
         const auto holds = [this] { return measured_ != 0 && state_->process.holds(measured_); };
         const auto bytes = holds() ? process_resident_bytes(measured_) : 0;
-        return holds() ? bytes : 0; // the number may have been reused meanwhile
+        return holds() ? bytes - std::min(bytes, inherited_) : 0; // the number may have been reused meanwhile
     }
     bool saw_oom_kill() const noexcept override { return oom_kills() > oom_kills_before_; }
     exit_status reap() noexcept override {
@@ -283,9 +342,11 @@ private:
         output_capture output;
     };
 
+    const bool is_forked_;
     const bool is_worker_; ///< or starts the worker on this machine; else may forward to any machine
     std::shared_ptr<state> state_;
-    pid_t measured_; ///< 0: no process
+    pid_t measured_;              ///< 0: no process
+    std::uint64_t inherited_ = 0; ///< memory of a forked worker at its greeting, shared with its template
     task_group readers_;
     std::uint64_t oom_kills_before_ = oom_kills();
 };
@@ -294,31 +355,54 @@ class process_runtime final : public runtime {
 public:
     process_runtime(const pool_context& context, const pool_config& config, output_handler sink,
                     launch_fault fault)
-        : executor_(context.executor),
+        : context_(context),
+          executor_(context.executor),
           output_options_(config.output),
           sink_(std::move(sink)),
           host_(std::make_shared<const host_state>(take_host_state())),
           recipe_(std::make_shared<launch_recipe>(config, host_)),
           launch_(std::move(fault)),
-          spawner_(launch_, host_) {}
+          spawner_(launch_, host_) {
+        if (config.launch.preload) {
+            template_output_ = std::make_shared<template_output>(executor_, output_options_, sink_);
+            preload_ = std::make_shared<preload>(
+                config, launch_, [recipe = recipe_] { return recipe->plan_for_template(); },
+                output_taker(executor_, template_output_));
+        }
+    }
 
     asio::awaitable<worker_link> start(launch_order order) override {
-        const auto job = std::make_shared<launch_job>(launch_, recipe_, std::move(order));
-        const auto watch = std::make_shared<launch_watch>(executor_);
-        std::erase_if(launches_, [](const auto& each) { return each.job.expired(); });
-        launches_.push_back({job, watch});
-        spawner_.post([job](guard& process_guard) { job->run(process_guard); },
-                      [watch, executor = executor_] { asio::post(executor, [watch] { end(*watch); }); });
-        co_await await_launch(*watch, *job);
+        const auto job = std::make_shared<launch_job>(launch_, recipe_, preload_, std::move(order));
+        auto running = run(job, job->order.worker);
+        co_await std::move(running);
         if (job->failed) {
-            throw error(errc::spawn_failed, std::move(job->reason));
+            throw error(errc::spawn_failed, failure_of(*job));
         }
         co_return connect(*job);
     }
 
+    asio::awaitable<void> renew() override {
+        if (preload_) {
+            const auto task = std::make_shared<renewal>(preload_);
+            auto running = run(task, worker_id());
+            co_await std::move(running);
+            if (task->failed) {
+                throw error(errc::spawn_failed, failure_of(*task));
+            }
+        }
+    }
+
+    void on_warning(std::function<void(const std::string&)> receiver) override {
+        warn_ = std::move(receiver);
+    }
+
+    std::optional<template_status> look_at_template() const override {
+        return preload_ ? std::optional(preload_->status()) : std::nullopt;
+    }
+
     void cancel_start(const worker_id& id) noexcept override {
-        for (const auto& each : launches_) {
-            if (const auto job = each.job.lock(); job && job->order.worker == id) {
+        for (const auto& each : tasks_) {
+            if (each.worker == id) {
                 each.watch->cancelled = true;
                 each.watch->wake.open();
             }
@@ -326,20 +410,31 @@ public:
     }
 
     void close() override {
-        const auto ending = std::exchange(launches_, {});
+        const auto ending = std::exchange(tasks_, {});
+        end_template();
         spawner_.stop(patience, [&ending] {
             for (const auto& each : ending) {
-                if (const auto job = each.job.lock()) {
-                    job->abort.request();
+                if (const auto task = each.task.lock()) {
+                    task->abort.request();
                 }
             }
         });
+        if (template_output_) {
+            template_output_->close();
+        }
+    }
+
+    asio::awaitable<void> closed() override {
+        if (template_output_) {
+            co_await template_output_->closed();
+        }
     }
 
 private:
-    struct launch_in_progress {
-        std::weak_ptr<launch_job> job;
+    struct task_in_progress {
+        std::weak_ptr<spawner_task> task;
         std::shared_ptr<launch_watch> watch;
+        worker_id worker; ///< of a launch
     };
 
     static void end(launch_watch& watch) {
@@ -347,21 +442,80 @@ private:
         watch.wake.open();
     }
 
-    /// A cancelled launch gets `patience` to end. After that, the job is abandoned, and leaves no process
-    /// behind.
-    static asio::awaitable<void> await_launch(launch_watch& watch, launch_job& job) {
-        while (!watch.is_over && !watch.cancelled) {
-            watch.wake.close();
-            co_await watch.wake.wait();
+    /// The spawner makes templates, and the strand reads their output.
+    static preload::output_taker output_taker(const strand& executor,
+                                              const std::weak_ptr<template_output>& reader) {
+        return [executor, reader](const worker_id& worker, unique_fd output, unique_fd errors) {
+            asio::post(executor,
+                       [reader, worker, output = std::move(output), errors = std::move(errors)]() mutable {
+                           if (const auto target = reader.lock()) {
+                               target->add(worker, std::move(output), std::move(errors));
+                           }
+                       });
+        };
+    }
+
+    /// Runs the task on the spawner. A cancelled task gets `patience` to end. After that, the task is
+    /// abandoned, and leaves no process behind.
+    asio::awaitable<void> run(std::shared_ptr<spawner_task> task, worker_id worker) {
+        const auto watch = std::make_shared<launch_watch>(executor_);
+        std::erase_if(tasks_, [](const auto& each) { return each.task.expired(); });
+        tasks_.push_back({task, watch, std::move(worker)});
+        spawner_.post([task](guard& process_guard) { task->run(process_guard); },
+                      [watch, executor = executor_] { asio::post(executor, [watch] { end(*watch); }); });
+        while (!watch->is_over && !watch->cancelled) {
+            watch->wake.close();
+            co_await watch->wake.wait();
         }
         const auto limit = clock::now() + patience;
-        while (!watch.is_over && clock::now() < limit) {
-            job.abort.request();
-            watch.wake.close();
-            co_await watch.wake.wait_until(clock::now() + between_aborts);
+        while (!watch->is_over && clock::now() < limit) {
+            task->abort.request();
+            watch->wake.close();
+            co_await watch->wake.wait_until(clock::now() + between_aborts);
         }
-        if (!watch.is_over) {
+        publish_template_events();
+        if (!watch->is_over) {
             throw error(errc::spawn_failed, with_detail("the launch hangs, and does not end"));
+        }
+    }
+
+    void publish_template_events() {
+        for (const auto& each : preload_ ? preload_->take_events() : std::vector<template_event>()) {
+            std::visit([this](const auto& event) { publish(event); }, each);
+        }
+    }
+
+    void publish(const events::template_started& event) {
+        context_.publish<events::template_started>([&] { return event; });
+    }
+
+    void publish(const events::template_ended& event) {
+        if (!event.is_planned) {
+            warn_("the template of the workers has ended: " + event.reason);
+        }
+        context_.publish<events::template_ended>([&] { return event; });
+    }
+
+    void publish(const events::template_refused& event) {
+        warn_("workers start without a template, because it must not be forked: " + event.objections);
+        context_.publish<events::template_refused>([&] { return event; });
+    }
+
+    /// Adds the last words of the template, which has failed if there is no worker.
+    error_info failure_of(spawner_task& task) {
+        if (template_output_ && task.reason.output_tail.empty()) {
+            task.reason.output_tail = template_output_->tail();
+        }
+        return std::move(task.reason);
+    }
+
+    void end_template() noexcept {
+        if (!preload_ || preload_->status().state != template_state::ready) {
+            return;
+        }
+        try {
+            spawner_.post([templates = preload_](guard&) { templates->end(); }, [] {});
+        } catch (const std::exception&) { // a forked copy of the host: the template is not its child
         }
     }
 
@@ -374,13 +528,17 @@ private:
         return {std::move(data), std::move(control), std::move(process)};
     }
 
+    const pool_context context_;
+    std::function<void(const std::string&)> warn_ = [](const std::string&) {};
     strand executor_;
     output_options output_options_;
     output_handler sink_;
     std::shared_ptr<const host_state> host_;
     std::shared_ptr<launch_recipe> recipe_;
     launcher launch_;
-    std::vector<launch_in_progress> launches_;
+    std::shared_ptr<template_output> template_output_; ///< null without launch.preload, like the next one
+    std::shared_ptr<preload> preload_;
+    std::vector<task_in_progress> tasks_;
     spawner spawner_;
 };
 

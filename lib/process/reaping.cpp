@@ -18,15 +18,6 @@ namespace {
 constexpr std::chrono::milliseconds before_next_wait(10);
 constexpr std::chrono::milliseconds before_group_look(2);
 
-exit_status to_status(const siginfo_t& info) noexcept {
-    switch (info.si_code) {
-    case CLD_EXITED: return exit_status::exited(info.si_status);
-    case CLD_KILLED:
-    case CLD_DUMPED: return exit_status::signalled(info.si_status);
-    default: return exit_status::taken();
-    }
-}
-
 /// Calls waitid on a pidfd, which always names the same process, unlike a pid. `info` is empty if the process
 /// has not ended.
 int wait_on(int pidfd, siginfo_t& info, int options) noexcept {
@@ -66,13 +57,26 @@ bool has_ended(int pidfd) noexcept {
     return ::poll(&end, 1, 0) != 0;
 }
 
+bool ends_within(int pidfd, std::chrono::milliseconds patience) noexcept {
+    return ends_before(pidfd, std::chrono::steady_clock::now() + patience);
+}
+
+exit_status status_of(int code, int status) noexcept {
+    switch (code) {
+    case CLD_EXITED: return exit_status::exited(status);
+    case CLD_KILLED:
+    case CLD_DUMPED: return exit_status::signalled(status);
+    default: return exit_status::taken();
+    }
+}
+
 exit_status collect(int pidfd) noexcept {
     siginfo_t info;
-    return wait_on(pidfd, info, 0) == 0 ? to_status(info) : exit_status::taken();
+    return wait_on(pidfd, info, 0) == 0 ? status_of(info.si_code, info.si_status) : exit_status::taken();
 }
 
 bool collect_killed(unique_fd pidfd, std::chrono::milliseconds patience) noexcept {
-    if (ends_before(pidfd.get(), std::chrono::steady_clock::now() + patience)) {
+    if (ends_within(pidfd.get(), patience)) {
         collect(pidfd.get());
         return true;
     }

@@ -15,6 +15,12 @@ namespace skep {
 /// status uncollected.
 bool has_ended(int pidfd) noexcept;
 
+/// Waits until the process of `pidfd` has ended. Returns false if `patience` is over before.
+bool ends_within(int pidfd, std::chrono::milliseconds patience) noexcept;
+
+/// Returns the status that waitid() describes with `code` and `status`.
+exit_status status_of(int code, int status) noexcept;
+
 /// Collects the status of an ended child. Returns exit_status::taken() if other code has collected it.
 exit_status collect(int pidfd) noexcept;
 

@@ -270,6 +270,15 @@ void show_remote(exposition& out, const pool_metrics& metrics) {
     show_links(out, status);
 }
 
+void show_template(exposition& out, const std::string& pool, const template_status& preload) {
+    const labels where{{"pool", pool}};
+    out.gauge("skep_template_ready", "1 if workers are forked from a template; else 0.", where,
+              preload.state == template_state::ready ? 1 : 0);
+    out.counter("skep_templates_total", "Templates that became ready.", where, preload.templates);
+    out.counter("skep_template_forks_total", "Workers that were forked from a template.", where,
+                preload.forks);
+}
+
 } // namespace
 
 std::vector<MetricFamily> to_families(const std::vector<pool_metrics>& pools) {
@@ -288,6 +297,9 @@ std::vector<MetricFamily> to_families(const std::vector<pool_metrics>& pools) {
                   {{"pool", status.name}}, each.start_time);
         show_load(out, status);
         show_counters(out, status);
+        if (status.preload) {
+            show_template(out, status.name, *status.preload);
+        }
         if (status.remote) {
             show_remote(out, each);
         }

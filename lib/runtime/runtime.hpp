@@ -9,11 +9,13 @@
 #include <skep/exit_status.hpp>
 #include <skep/launch_options.hpp>
 #include <skep/remote_status.hpp>
+#include <skep/template_status.hpp>
 #include <skep/worker_id.hpp>
 
 #include <boost/asio/awaitable.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,7 +56,8 @@ public:
     /// process.
     virtual bool measure(std::int64_t pid) noexcept = 0;
 
-    /// Returns the resident memory of the measured process in bytes; 0 if it has ended or is unknown.
+    /// Returns the resident memory of the measured process in bytes; 0 if it has ended or is unknown. Without
+    /// the memory that a forked worker had at the call of measure().
     virtual std::uint64_t resident_bytes() const noexcept = 0;
 
     /// Returns true if the kernel has killed any process for lack of memory since the start of this process.
@@ -105,6 +108,16 @@ public:
 
     /// Makes the start() of `id` return soon if it is running.
     virtual void cancel_start(const worker_id& id) noexcept = 0;
+
+    /// Makes later starts use the present files of the program, if the runtime has loaded them before. Throws
+    /// error(spawn_failed).
+    virtual asio::awaitable<void> renew() { co_return; }
+
+    /// Sets the receiver of warnings for people; called on the strand.
+    virtual void on_warning(std::function<void(const std::string&)>) {}
+
+    /// Returns the template that the workers are forked from; nullopt without launch.preload.
+    virtual std::optional<template_status> look_at_template() const { return std::nullopt; }
 
     /// Returns the nodes that the workers are or could be; nullopt if the workers are processes.
     virtual std::optional<remote_status> look() const { return std::nullopt; }

@@ -55,7 +55,8 @@ public:
                                                {"SKEP_WORKER", "default/0#1"},
                                                {"SKEP_POOL", "default"}},
                                               host);
-        spec.descriptors = {-1, STDERR_FILENO, STDERR_FILENO, data_.there.get(), control_.there.get()};
+        spec.descriptors =
+            worker_descriptors(-1, STDERR_FILENO, STDERR_FILENO, data_.there.get(), control_.there.get());
         launch_abort never;
         process_ = launcher()(spec, never);
         shake_hands(config);

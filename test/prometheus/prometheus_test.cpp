@@ -100,6 +100,7 @@ BOOST_AUTO_TEST_CASE(the_readme_lists_them_all) {
     least.status.workers.emplace_back();
     least.batches["embed"].wait_time.record(duration());
     least.status.remote.emplace().nodes.emplace_back();
+    least.status.preload.emplace();
     least.nodes["gpu-7"].succeeded = 1;
     const auto table = table_of(to_families({least}));
     std::ifstream file(std::string(SKEP_TEST_DIR) + "/../lib/telemetry/README.md");

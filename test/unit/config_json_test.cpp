@@ -26,7 +26,7 @@ constexpr std::string_view every_key = R"({
     "launch": {"program": "python3.11", "args": ["-u", "worker.py"], "environment": {"A": "1", "B": "", "C": null},
                "slot_args": [["--port", "1"], []], "slot_environment": {"DEVICE": ["0", "1"]},
                "transport": "socket", "prefix": ["nice", "-n", "1"], "remote_shell": false,
-               "inherit_environment": false, "working_directory": "/"},
+               "inherit_environment": false, "working_directory": "/", "preload": true, "preload_fallback": false},
     "workers": 8, "min_ready": 2, "capacity": 4, "schedule": "round_robin",
     "start": {"batch_size": 3, "batch_delay_ms": 11, "timeout_ms": 12000},
     "queue": {"limit": 77, "timeout_ms": 0},
@@ -64,6 +64,8 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     BOOST_TEST((config.launch.prefix == std::vector<std::string>{"nice", "-n", "1"}));
     BOOST_TEST(!config.launch.inherit_environment);
     BOOST_TEST(config.launch.working_directory == "/");
+    BOOST_TEST(config.launch.preload);
+    BOOST_TEST(!config.launch.preload_fallback);
     BOOST_TEST((config.workers == 8u));
     BOOST_TEST(config.min_ready == 2u);
     BOOST_TEST(config.capacity == 4u);

@@ -38,12 +38,14 @@ pool_config changed_at_home(duration step) {
     auto config = changed(step);
     config.launch.transport = transport::socket;
     config.launch.remote_shell = false;
+    config.launch.prefix = {"nice"};
     return config;
 }
 
 pool_config changed_elsewhere(duration step) {
     auto config = changed(step);
     config.recycle.soft_memory = config.recycle.hard_memory = 0;
+    config.launch.preload = false;
     return config;
 }
 
@@ -75,7 +77,7 @@ BOOST_AUTO_TEST_CASE(these_configurations_differ_from_the_default_in_every_field
     BOOST_TEST((fields_at_default(changed_at_home(1ms)) ==
                 std::set<std::string>{"launch.remote_shell", "launch.transport"}));
     BOOST_TEST((fields_at_default(changed_elsewhere(1ms)) ==
-                std::set<std::string>{"recycle.hard_memory", "recycle.soft_memory"}));
+                std::set<std::string>{"launch.preload", "recycle.hard_memory", "recycle.soft_memory"}));
 }
 
 BOOST_AUTO_TEST_CASE(from_json_reads_what_to_json_writes) {

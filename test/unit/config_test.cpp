@@ -177,6 +177,8 @@ BOOST_AUTO_TEST_CASE(workers_elsewhere) {
         {"and \"stdio\" as launch.transport",
          [](pool_config& bad) { bad.launch.transport = transport::socket; }},
         {"launch.program = \"a=b\": must not hold '='", [](pool_config& bad) { bad.launch.program = "a=b"; }},
+        {"launch.preload = true: needs \"socket\" as launch.transport",
+         [](pool_config& bad) { bad.launch.preload = true; }},
         {"recycle.soft_memory: needs \"socket\" as launch.transport",
          [](pool_config& bad) { bad.recycle.soft_memory = 1; }},
         {"recycle.hard_memory: needs \"socket\" as launch.transport",
@@ -193,6 +195,22 @@ BOOST_AUTO_TEST_CASE(workers_elsewhere) {
     local.launch.program = "a=b";
     local.recycle.soft_memory = 1;
     BOOST_TEST(complaint(local).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_template_needs_a_prefix_that_replaces_itself) {
+    auto config = runnable();
+    config.launch.preload = true;
+    BOOST_TEST(complaint(config).empty());
+    for (const auto* const program : {"nice", "ionice", "chrt", "/usr/bin/taskset", "numactl"}) {
+        config.launch.prefix = {program, "-n", "1"};
+        BOOST_TEST(complaint(config).empty());
+    }
+    for (const auto* const program : {"sh", "docker", "nice/sh"}) {
+        config.launch.prefix = {program};
+        const auto problem = complaint(config);
+        BOOST_TEST(contains(problem, "launch.preload = true: needs a launch.prefix that begins with nice"),
+                   problem);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(rules_between_fields) {

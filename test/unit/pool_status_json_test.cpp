@@ -42,6 +42,23 @@ BOOST_AUTO_TEST_CASE(tells_what_the_picture_tells) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(has_the_template_of_a_pool_with_one) {
+    pool_status status;
+    BOOST_TEST(!to_json(status).contains("preload"));
+    auto& preload = status.preload.emplace();
+    preload.pid = 7;
+    preload.state = template_state::ready;
+    preload.forks = 3;
+    preload.templates = 1;
+    preload.preload_time = 1500ms;
+    BOOST_TEST(boost::json::serialize(to_json(status).at("preload")) ==
+               R"({"pid":7,"state":"ready","forks":3,"templates":1,"preload_time_ms":1500})");
+    preload.state = template_state::refused;
+    preload.objections = {"3 threads", "a device"};
+    BOOST_TEST(contains(boost::json::serialize(to_json(status)),
+                        R"("preload_time_ms":1500,"objections":["3 threads","a device"]})"));
+}
+
 BOOST_AUTO_TEST_CASE(leaves_out_what_workers_print) {
     running_pool pool(fake_config(1));
     pool.worker(0).last_words = "password hunter2";

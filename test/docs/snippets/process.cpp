@@ -15,4 +15,10 @@ skep::pool_config on_another_machine() {
     return config;
 }
 
+skep::pool_config from_a_template() {
+    auto config = skep::pool_config::python("/srv/model/worker.py");
+    config.launch.preload = true;
+    return config;
+}
+
 } // namespace process_guide

@@ -1,0 +1,55 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "process/template_line.hpp"
+
+#include "wire/template_messages.hpp"
+
+#include <algorithm>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace skep {
+
+namespace {
+
+constexpr int between_abort_looks = 20; // milliseconds
+
+/// Time of a template for an answer after the abort: a fork is over by then, so the template stays usable.
+constexpr duration after_abort = std::chrono::milliseconds(500);
+
+} // namespace
+
+template_line::~template_line() {
+    if (line_.get() >= 0) {
+        ::shutdown(line_.get(), SHUT_RDWR);
+    }
+}
+
+bool template_line::send(std::string_view order, std::span<const int> descriptors) noexcept {
+    return send_descriptors(line_.get(), order, descriptors) == static_cast<ssize_t>(order.size());
+}
+
+std::optional<message_with_descriptor> template_line::receive(duration limit, const launch_abort& abort) {
+    using std::chrono::steady_clock;
+    auto deadline = steady_clock::now() + limit;
+    bool was_aborted = false;
+    pollfd message{line_.get(), POLLIN, 0};
+    int ready = 0;
+    while (ready <= 0 && steady_clock::now() < deadline) {
+        ready = ::poll(&message, 1, between_abort_looks);
+        if (abort.is_requested() && !std::exchange(was_aborted, true)) {
+            deadline = std::min(deadline, steady_clock::now() + after_abort);
+        }
+    }
+    message_with_descriptor received;
+    const bool is_whole = ready > 0 && receive_descriptor(line_.get(), most_template_bytes, received) > 0;
+    return is_whole ? std::optional(std::move(received)) : std::nullopt;
+}
+
+bool template_line::is_over() const noexcept {
+    pollfd end{line_.get(), POLLRDHUP, 0};
+    return ::poll(&end, 1, 0) != 0;
+}
+
+} // namespace skep

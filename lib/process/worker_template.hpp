@@ -1,0 +1,64 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "process/guard.hpp"
+#include "process/nursery.hpp"
+#include "process/template_line.hpp"
+#include "wire/template_messages.hpp"
+#include <skep/time.hpp>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace skep {
+
+/// A process that has loaded the script of a pool, and forks a worker for each order: see
+/// lib/wire/PROTOCOL.md. The template is user code, so the host checks each answer, and learns exit statuses
+/// from the nursery. Used on the spawner.
+class worker_template {
+public:
+    /// Starts a nursery with `spec` as its template. Throws error(spawn_failed).
+    worker_template(const launcher& launch, guard& process_guard, const std::string& nursery_program,
+                    launch_spec spec, launch_abort& abort);
+
+    /// Waits until the script is loaded. Returns why the template must not be forked; empty if it can be.
+    /// Throws error(spawn_failed) if the template ends, or is not ready within `limit`.
+    std::vector<std::string> await_ready(duration limit, const launch_abort& abort);
+
+    /// Forks the worker of `spec`, named `worker`. Returns nullopt if the template has another program, other
+    /// arguments or another directory than the worker, or if the order is too long: then the template stays
+    /// usable. Throws error(spawn_failed).
+    std::optional<launched_child> fork(const launch_spec& spec, const std::string& worker, duration limit,
+                                       const launch_abort& abort);
+
+    /// Returns false once the template has ended or is useless.
+    bool is_usable() const noexcept { return is_usable_ && !line_.is_over(); }
+
+    pid_t pid() noexcept { return nursery_->template_pid(); }
+
+    const std::shared_ptr<nursery>& home() const noexcept { return nursery_; }
+
+private:
+    worker_template(fd_pair line, const launcher& launch, guard& process_guard,
+                    const std::string& nursery_program, launch_spec spec, launch_abort& abort);
+
+    std::optional<std::string> order_for(const launch_spec& spec, const std::string& worker) const;
+    launched_child adopt(message_with_descriptor answer, std::size_t mark, long long ordered_at);
+    std::optional<bool> is_new_child(pid_t pid, int pidfd, long long ordered_at) const;
+    bool is_adopter(pid_t parent) const;
+    [[noreturn]] void fail_start(const std::string& problem);
+    [[noreturn]] void give_up(const std::string& problem);
+
+    const launch_spec spec_;
+    std::map<std::string, std::string> environment_;
+    std::shared_ptr<nursery> nursery_;
+    template_line line_;
+    bool is_usable_ = true;
+};
+
+} // namespace skep

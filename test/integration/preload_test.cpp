@@ -1,0 +1,269 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// Workers that are forked from a template.
+
+#include "support/leak_audit.hpp"
+#include "support/run.hpp"
+
+#include <boost/json/serialize.hpp>
+
+#include <csignal>
+#include <mutex>
+#include <set>
+
+namespace skep::test {
+
+namespace {
+
+/// A pool of the script that plays its template by hand.
+pool_config forked_pool(std::size_t workers = 1, const std::string& behaviour = {}) {
+    auto config = quick(python_pool("integration/workers/forked.py", workers));
+    config.launch.preload = true;
+    config.launch.environment["BEHAVIOUR"] = behaviour;
+    config.start.timeout = 60s;
+    return config;
+}
+
+asio::awaitable<json::object> facts_of(pool& workers) {
+    request call("facts");
+    const auto answer = co_await workers.execute(std::move(call));
+    co_return answer.value.as_object();
+}
+
+asio::awaitable<template_status> template_of(pool& workers) {
+    const auto status = co_await workers.status();
+    co_return status.preload.value_or(template_status());
+}
+
+/// Waits until `count` workers have been forked and the last one is ready.
+asio::awaitable<bool> has_forked(pool& workers, std::uint64_t count) {
+    auto is_up = [&workers, count]() -> asio::awaitable<bool> {
+        const auto status = co_await workers.status();
+        co_return status.preload->forks == count&& status.starting == 0 && status.live == status.desired;
+    };
+    const bool is = co_await eventually(is_up);
+    co_return is;
+}
+
+/// The lines that workers and templates print.
+class printed_lines {
+public:
+    output_handler handler() {
+        return [this](const output_line& line) {
+            const std::lock_guard lock(mutex_);
+            text_ += std::string(line.text) + "\n";
+        };
+    }
+
+    bool has(const std::string& part) const {
+        const std::lock_guard lock(mutex_);
+        return contains(text_, part);
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::string text_;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(preload)
+
+BOOST_AUTO_TEST_CASE(workers_are_forked_from_one_template) {
+    with_pool(forked_pool(3), [](pool& workers) -> asio::awaitable<void> {
+        const auto facts = co_await facts_of(workers);
+        BOOST_TEST(facts.at("role").as_string() == "nursery");
+        const auto status = co_await template_of(workers);
+        BOOST_TEST((status.state == template_state::ready));
+        BOOST_TEST(status.forks == 3u);
+        BOOST_TEST(status.templates == 1u);
+        BOOST_TEST(is_alive(status.pid));
+        BOOST_TEST((status.preload_time > 0s));
+        BOOST_TEST(status.objections.empty());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(each_slot_has_its_arguments_and_variables) {
+    auto config = forked_pool(2);
+    config.launch.args.push_back("common");
+    config.launch.slot_args = {{"a", "b"}, {}};
+    config.launch.slot_environment["SLOT"] = {"first", "second"};
+    with_pool(config, [](pool& workers) -> asio::awaitable<void> {
+        std::set<std::string> seen;
+        for (int i = 0; i < 200 && seen.size() < 2; ++i) {
+            const auto facts = co_await facts_of(workers);
+            seen.insert(json::serialize(facts.at("arguments")) + json::serialize(facts.at("slot")));
+            const auto before = co_await template_of(workers);
+            ::kill(facts.at("pid").to_number<pid_t>(), SIGKILL);
+            const bool replaced = co_await has_forked(workers, before.forks + 1);
+            BOOST_TEST(replaced);
+        }
+        BOOST_TEST(seen.contains(R"(["common","a","b"]"first")"));
+        BOOST_TEST(seen.contains(R"(["common"]"second")"));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(the_exit_status_of_a_forked_worker_is_known) {
+    with_pool(forked_pool(), [](pool& workers) -> asio::awaitable<void> {
+        request leaving("leave");
+        leaving.arg("status", 9);
+        auto leave = workers.execute(std::move(leaving));
+        const auto left = co_await failure_of(std::move(leave));
+        BOOST_TEST(left.code() == errc::worker_lost);
+        BOOST_TEST((left.info().status == exit_status::exited(9)), left.what());
+        const bool healed = co_await is_healed(workers);
+        BOOST_TEST(healed);
+        request dying("die");
+        dying.arg("number", SIGSEGV);
+        auto die = workers.execute(std::move(dying));
+        const auto died = co_await failure_of(std::move(die));
+        BOOST_TEST((died.info().status == exit_status::signalled(SIGSEGV)), died.what());
+        const bool healed_again = co_await is_healed(workers);
+        BOOST_TEST(healed_again);
+        const auto status = co_await template_of(workers);
+        BOOST_TEST(status.forks == 3u);
+        BOOST_TEST(status.templates == 1u);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(what_workers_and_templates_print_is_captured) {
+    printed_lines lines;
+    auto config = forked_pool();
+    config.output.handler = lines.handler();
+    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
+        request saying("say");
+        saying.arg("text", "the worker is up");
+        co_await workers.execute(std::move(saying));
+        auto is_printed = [&] { return lines.has("the worker is up") && lines.has("the template is up"); };
+        const bool is = co_await eventually(is_printed);
+        BOOST_TEST(is);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_has_left_the_group_ends_with_the_pool) {
+    pid_t stray = 0;
+    with_pool(forked_pool(), [&](pool& workers) -> asio::awaitable<void> {
+        request starting("start_stray");
+        const json::value started = co_await value_of(workers, std::move(starting));
+        stray = started.to_number<pid_t>();
+        const auto facts = co_await facts_of(workers);
+        ::kill(facts.at("pid").to_number<pid_t>(), SIGKILL);
+        const bool replaced = co_await has_forked(workers, 2);
+        BOOST_TEST(replaced);
+        BOOST_TEST(is_alive(stray));
+    });
+    BOOST_TEST(!is_alive(stray));
+}
+
+BOOST_AUTO_TEST_CASE(a_rolling_restart_makes_a_template_first) {
+    with_pool(forked_pool(2), [](pool& workers) -> asio::awaitable<void> {
+        const auto before = co_await template_of(workers);
+        const auto old_worker = co_await facts_of(workers);
+        co_await workers.rolling_restart();
+        const auto after = co_await template_of(workers);
+        BOOST_TEST(after.pid != before.pid);
+        BOOST_TEST(after.templates == 2u);
+        BOOST_TEST(after.forks == 4u);
+        const auto new_worker = co_await facts_of(workers);
+        BOOST_TEST(new_worker.at("parent") != old_worker.at("parent"));
+        const bool ended = co_await is_gone(before.pid);
+        BOOST_TEST(ended);
+        const bool has_left = co_await is_gone(old_worker.at("parent").to_number<pid_t>());
+        BOOST_TEST(has_left);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_template_that_dies_is_replaced_by_the_next_start) {
+    with_pool(forked_pool(), [](pool& workers) -> asio::awaitable<void> {
+        const auto before = co_await template_of(workers);
+        ::kill(before.pid, SIGKILL);
+        const bool ended = co_await is_gone(before.pid);
+        BOOST_TEST(ended);
+        const auto facts = co_await facts_of(workers); // the worker lives on
+        ::kill(facts.at("pid").to_number<pid_t>(), SIGKILL);
+        auto is_made_again = [&workers]() -> asio::awaitable<bool> {
+            const auto after = co_await template_of(workers);
+            co_return after.templates == 2 && after.forks == 2 && after.state == template_state::ready;
+        };
+        const bool is = co_await eventually(is_made_again);
+        BOOST_TEST(is);
+        const bool healed = co_await is_healed(workers);
+        BOOST_TEST(healed);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(workers_of_a_template_with_objections_are_started_without_it) {
+    with_pool(forked_pool(2, "refuse"), [](pool& workers) -> asio::awaitable<void> {
+        const auto facts = co_await facts_of(workers);
+        BOOST_TEST(facts.at("parent").to_number<pid_t>() == ::getpid());
+        const auto status = co_await template_of(workers);
+        BOOST_TEST((status.state == template_state::refused));
+        BOOST_TEST(status.forks == 0u);
+        BOOST_TEST(status.objections == std::vector<std::string>{"3 threads: a, b, c"});
+    });
+}
+
+BOOST_AUTO_TEST_CASE(without_a_fallback_objections_fail_the_start) {
+    auto config = forked_pool(1, "refuse");
+    config.launch.preload_fallback = false;
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), config);
+        auto starting = workers.start();
+        const auto failure = co_await failure_of(std::move(starting));
+        BOOST_TEST(contains(failure.what(), "3 threads: a, b, c"), failure.what());
+        co_await workers.shutdown();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_template_that_names_another_process_is_not_believed) {
+    auto config = forked_pool(1, "lie");
+    config.launch.preload_fallback = false;
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), config);
+        auto starting = workers.start();
+        const auto failure = co_await failure_of(std::move(starting));
+        BOOST_TEST(contains(failure.what(), "is not a new child of the nursery"), failure.what());
+        co_await workers.shutdown();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_template_that_hangs_is_killed) {
+    auto config = forked_pool(1, "hang");
+    config.start.timeout = 5s;
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), config);
+        auto starting = workers.start();
+        const auto failure = co_await failure_of(std::move(starting));
+        BOOST_TEST(failure.code() == errc::start_failed, failure.what());
+        co_await workers.shutdown();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_fork_fails_the_start) {
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), forked_pool(1, "fail"));
+        auto starting = workers.start();
+        const auto failure = co_await failure_of(std::move(starting));
+        BOOST_TEST(contains(failure.what(), "fork: no"), failure.what());
+        co_await workers.shutdown();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_destroyed_pool_leaves_nothing) {
+    pid_t template_pid = 0;
+    pid_t worker_pid = 0;
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), forked_pool());
+        co_await workers.start();
+        const auto status = co_await workers.status();
+        template_pid = status.preload->pid;
+        worker_pid = status.workers.front().pid;
+    });
+    BOOST_TEST(!is_alive(template_pid));
+    BOOST_TEST(!is_alive(worker_pid));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
