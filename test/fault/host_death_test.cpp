@@ -191,6 +191,13 @@ BOOST_AUTO_TEST_CASE(with_workers_in_its_own_group_that_nothing_else_ends) {
     kill_hosts({"load", "stray", "fork"}, rounds(2), 20ms);
 }
 
+BOOST_AUTO_TEST_CASE(with_workers_from_a_template) {
+    kill_hosts({"start", "preload"}, rounds(8), 250ms);
+    kill_hosts({"load", "preload"}, rounds(8), 20ms);
+    kill_hosts({"load", "preload", "plain", "fork"}, rounds(4), 20ms);
+    kill_hosts({"stop", "preload"}, rounds(8), 60ms);
+}
+
 /// The moment that Python's resource_tracker has for that may be too short on a machine that is busy: once is
 /// enough.
 BOOST_AUTO_TEST_CASE(leaves_nothing_in_dev_shm) {

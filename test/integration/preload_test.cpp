@@ -4,6 +4,7 @@
 // Workers that are forked from a template.
 
 #include "support/leak_audit.hpp"
+#include "support/log_capture.hpp"
 #include "support/run.hpp"
 
 #include <boost/json/serialize.hpp>
@@ -201,6 +202,74 @@ BOOST_AUTO_TEST_CASE(workers_of_a_template_with_objections_are_started_without_i
         BOOST_TEST((status.state == template_state::refused));
         BOOST_TEST(status.forks == 0u);
         BOOST_TEST(status.objections == std::vector<std::string>{"3 threads: a, b, c"});
+    });
+}
+
+BOOST_AUTO_TEST_CASE(events_and_the_log_tell_of_templates) {
+    auto config = forked_pool();
+    config.log_level = log_level::warning;
+    config.log_handler = capturing_handler();
+    const log_capture log;
+    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
+        auto starts = workers.events().subscribe<events::template_started>();
+        auto ends = workers.events().subscribe<events::template_ended>();
+        const auto first = co_await template_of(workers);
+        co_await workers.rolling_restart();
+        auto starting = starts.next();
+        const auto start = co_await std::move(starting);
+        BOOST_REQUIRE(start);
+        const auto second = co_await template_of(workers);
+        BOOST_TEST(start->pid == second.pid);
+        BOOST_TEST(start->pool == "default");
+        BOOST_TEST((start->preload_time > 0s));
+        auto ending = ends.next();
+        const auto end = co_await std::move(ending);
+        BOOST_REQUIRE(end);
+        BOOST_TEST(end->is_planned);
+        BOOST_TEST(end->pid == first.pid);
+        BOOST_TEST(log.count("template") == 0, log.text());
+        ::kill(second.pid, SIGKILL);
+        const bool has_died = co_await is_gone(second.pid);
+        BOOST_TEST(has_died);
+        request leaving("leave");
+        leaving.arg("status", 3);
+        auto leave = workers.execute(std::move(leaving));
+        co_await failure_of(std::move(leave));
+        auto dying = ends.next();
+        const auto death = co_await std::move(dying);
+        BOOST_REQUIRE(death);
+        BOOST_TEST(!death->is_planned);
+        BOOST_TEST(death->reason == "it has ended");
+        const bool healed = co_await is_healed(workers);
+        BOOST_TEST(healed);
+    });
+    BOOST_TEST(log.count("the template of the workers has ended: it has ended") == 1, log.text());
+}
+
+BOOST_AUTO_TEST_CASE(a_script_that_fails_is_quoted) {
+    const scratch_folder folder;
+    auto config = forked_pool();
+    config.launch.args = {write_file(folder / "broken.py", "raise ValueError('no model')\n")};
+    config.launch.preload_fallback = false;
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), config);
+        auto starting = workers.start();
+        const auto failure = co_await failure_of(std::move(starting));
+        BOOST_TEST(contains(failure.what(), "has ended before it was ready: exit code 1"), failure.what());
+        BOOST_TEST(contains(failure.what(), "ValueError: no model"), failure.what());
+        co_await workers.shutdown();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(workers_with_the_sdk_are_forked) {
+    auto config = quick(python_pool("integration/workers/basic.py", 3));
+    config.launch.preload = true;
+    config.launch.preload_fallback = false;
+    with_pool(config, [](pool& workers) -> asio::awaitable<void> {
+        const auto pid = co_await pid_of(workers);
+        BOOST_TEST(is_alive(pid));
+        const auto status = co_await template_of(workers);
+        BOOST_TEST(status.forks == 3u);
     });
 }
 

@@ -1,14 +1,15 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A host to be killed: doomed_host PYTHON SCRIPT MARK [start|load|stop] [plain|stray|segments] [fork] [MiB]
+// A host to be killed: doomed_host PYTHON SCRIPT MARK [start|load|stop] [plain|stray|segments] [fork] [preload] [MiB]
 //
 // Runs four workers with calls in flight, each with a child of its own. MARK is in the environment of all of
 // them. It says so on stdout when it is where it is to be killed: before its start, under load, or as it
 // begins to shut down. With `plain`, SIGTERM ends its workers at once; with `stray` they are in its own
 // group, and nothing but SIGKILL ends them; with `segments` each has a segment in /dev/shm; with `fork`, a
-// copy of it, forked as workers are launched or under load, lives on for a while; with a number it has so
-// much memory in use.
+// copy of it, forked as workers are launched or under load, lives on for a while; with `preload`, its workers
+// come from a template, and each has started a process that has left its group; with a number it has so much
+// memory in use.
 
 #include <skep/skep.hpp>
 
@@ -31,6 +32,7 @@ struct options {
     std::string phase = "load";
     std::string manner = "sdk";
     bool fork = false;
+    bool preload = false;
     std::size_t mebibytes = 0;
 };
 
@@ -41,6 +43,8 @@ options parse(const std::vector<std::string>& words) {
             result.manner = word;
         } else if (word == "fork") {
             result.fork = true;
+        } else if (word == "preload") {
+            result.preload = true;
         } else if (std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
             result.mebibytes = std::stoul(word);
         } else {
@@ -118,6 +122,11 @@ int main(int count, char** words) {
     auto config = skep::pool_config::python(words[2], words[1]);
     config.launch.environment["DOOMED"] = words[3];
     config.launch.args.push_back(how.manner);
+    if (how.preload) {
+        config.launch.args.push_back("preload");
+        config.launch.preload = true;
+        config.launch.preload_fallback = false;
+    }
     config.workers = 4;
     config.min_ready = how.manner == "segments" ? 4 : 1; // then each has one before the host is killed
     skep::pool pool(context.get_executor(), std::move(config));
