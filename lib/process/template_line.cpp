@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
 
 namespace skep {
 
@@ -20,8 +22,10 @@ constexpr duration after_abort = std::chrono::milliseconds(500);
 
 } // namespace
 
+template_line::template_line(unique_fd line) noexcept : host_(::getpid()), line_(std::move(line)) {}
+
 template_line::~template_line() {
-    if (line_.get() >= 0) {
+    if (::getpid() == host_) {
         ::shutdown(line_.get(), SHUT_RDWR);
     }
 }

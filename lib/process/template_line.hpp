@@ -11,18 +11,20 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <sys/types.h>
 
 namespace skep {
 
 /// Host's end of the connection to a template: orders with descriptors, and answers. Used on the spawner.
 class template_line {
 public:
-    explicit template_line(unique_fd line) noexcept : line_(std::move(line)) {}
+    explicit template_line(unique_fd line) noexcept;
 
-    /// Tells the template to end, also if forked copies of the host hold the connection open.
+    /// Tells the template to end, also if forked copies of the host hold the connection open. A forked copy only
+    /// closes its end.
     ~template_line();
-    template_line(template_line&&) noexcept = default;
-    template_line& operator=(template_line&&) = delete;
+    template_line(const template_line&) = delete;
+    template_line& operator=(const template_line&) = delete;
 
     /// Returns false if the template has ended or does not read.
     bool send(std::string_view order, std::span<const int> descriptors) noexcept;
@@ -35,6 +37,7 @@ public:
     bool is_over() const noexcept;
 
 private:
+    pid_t host_;
     unique_fd line_;
 };
 

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A host to be killed: doomed_host PYTHON SCRIPT MARK [start|load|stop] [plain|stray|segments] [fork] [preload] [MiB]
+// A host to be killed:
+//     doomed_host PYTHON SCRIPT MARK [start|load|stop] [plain|stray|segments] [fork] [preload] [MiB]
 //
 // Runs four workers with calls in flight, each with a child of its own. MARK is in the environment of all of
 // them. It says so on stdout when it is where it is to be killed: before its start, under load, or as it
