@@ -128,6 +128,22 @@ BOOST_AUTO_TEST_CASE(the_exit_status_of_a_forked_worker_is_known) {
     });
 }
 
+/// More ends of orphans than the socket of the nursery holds.
+BOOST_AUTO_TEST_CASE(the_exit_status_is_known_among_those_of_many_orphans) {
+    with_pool(forked_pool(), [](pool& workers) -> asio::awaitable<void> {
+        request starting("start_orphans");
+        starting.arg("count", 600);
+        co_await workers.execute(std::move(starting));
+        request leaving("leave");
+        leaving.arg("status", 9);
+        auto leave = workers.execute(std::move(leaving));
+        const auto left = co_await failure_of(std::move(leave));
+        BOOST_TEST((left.info().status == exit_status::exited(9)), left.what());
+        const bool healed = co_await is_healed(workers);
+        BOOST_TEST(healed);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(what_workers_and_templates_print_is_captured) {
     printed_lines lines;
     auto config = forked_pool();

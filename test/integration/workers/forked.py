@@ -104,6 +104,17 @@ def say(text):
 
 
 @worker.command
+def start_orphans(count):
+    """Starts processes that end without a parent in this group."""
+    for _ in range(count):
+        between = os.fork()
+        if between == 0:
+            os.fork()
+            os._exit(0)
+        os.waitpid(between, 0)
+
+
+@worker.command
 def start_stray():
     """Starts a process that leaves the worker's group."""
     return subprocess.Popen(["sleep", "1000"], start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid
