@@ -36,6 +36,9 @@ namespace {
 constexpr duration patience = std::chrono::seconds(1);
 constexpr duration between_aborts = std::chrono::milliseconds(20);
 
+/// The most bytes of a template's last output in the text of an error.
+constexpr std::size_t most_words = 1024;
+
 /// The connections of a new worker. Over stdio, stdin and stdout are the data channel.
 struct connections {
     connections(const launcher& launch, transport transport_kind)
@@ -181,7 +184,8 @@ public:
 
     launch_abort abort;
     bool failed = true;
-    error_info reason; ///< may be empty if there was no memory
+    bool is_of_template = false; ///< the failure, if there is one, is the template's
+    error_info reason;           ///< may be empty if there was no memory
 
 private:
     virtual void start(guard& process_guard) = 0;
@@ -215,7 +219,9 @@ public:
 
 private:
     void start(guard& process_guard) override {
+        is_of_template = true;
         const bool may_fork = preload_ && preload_->prepare(process_guard, order.worker, abort);
+        is_of_template = false;
         auto [spec, kind] = recipe_->plan_for(order);
         group = process_guard.tie(abort);
         wires.emplace(launch_, kind);
@@ -244,7 +250,9 @@ private:
 /// Makes a template with the present script.
 class renewal final : public spawner_task {
 public:
-    explicit renewal(std::shared_ptr<preload> templates) : preload_(std::move(templates)) {}
+    explicit renewal(std::shared_ptr<preload> templates) : preload_(std::move(templates)) {
+        is_of_template = true;
+    }
 
 private:
     void start(guard& process_guard) override { preload_->renew(process_guard, abort); }
@@ -501,10 +509,12 @@ private:
         context_.publish<events::template_refused>([&] { return event; });
     }
 
-    /// Adds the last words of the template, which has failed if there is no worker.
+    /// Adds the last words of a template that has failed.
     error_info failure_of(spawner_task& task) {
-        if (template_output_ && task.reason.output_tail.empty()) {
-            task.reason.output_tail = template_output_->tail();
+        const auto words = template_output_ && task.is_of_template ? template_output_->tail() : std::string();
+        if (!words.empty()) {
+            task.reason.detail +=
+                "; its last output: " + words.substr(words.size() - std::min(words.size(), most_words));
         }
         return std::move(task.reason);
     }

@@ -87,21 +87,20 @@ BOOST_AUTO_TEST_CASE(workers_are_forked_from_one_template) {
 
 BOOST_AUTO_TEST_CASE(each_slot_has_its_arguments_and_variables) {
     auto config = forked_pool(2);
+    config.schedule = scheduling::round_robin;
     config.launch.args.push_back("common");
     config.launch.slot_args = {{"a", "b"}, {}};
     config.launch.slot_environment["SLOT"] = {"first", "second"};
     with_pool(config, [](pool& workers) -> asio::awaitable<void> {
         std::set<std::string> seen;
-        for (int i = 0; i < 200 && seen.size() < 2; ++i) {
+        for (int i = 0; i < 2; ++i) {
             const auto facts = co_await facts_of(workers);
             seen.insert(json::serialize(facts.at("arguments")) + json::serialize(facts.at("slot")));
-            const auto before = co_await template_of(workers);
-            ::kill(facts.at("pid").to_number<pid_t>(), SIGTERM); // no crash, so the slot is not held back
-            const bool replaced = co_await has_forked(workers, before.forks + 1);
-            BOOST_TEST(replaced);
         }
         BOOST_TEST(seen.contains(R"(["common","a","b"]"first")"));
         BOOST_TEST(seen.contains(R"(["common"]"second")"));
+        const auto status = co_await template_of(workers);
+        BOOST_TEST(status.forks == 2u);
     });
 }
 
