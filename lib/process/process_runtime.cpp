@@ -8,7 +8,9 @@
 #include "core/clock.hpp"
 #include "core/launch_command.hpp"
 #include "core/slot_launch.hpp"
+#include "core/text.hpp"
 #include "core/with_detail.hpp"
+#include "policy/last_output.hpp"
 #include "process/descriptors.hpp"
 #include "process/environment.hpp"
 #include "process/memory.hpp"
@@ -35,9 +37,6 @@ namespace {
 // Limits for close() with a hanging launch, and for a cancelled start to notice its cancellation.
 constexpr duration patience = std::chrono::seconds(1);
 constexpr duration between_aborts = std::chrono::milliseconds(20);
-
-/// The most bytes of a template's last output in the text of an error.
-constexpr std::size_t most_words = 1024;
 
 /// The connections of a new worker. Over stdio, stdin and stdout are the data channel.
 struct connections {
@@ -509,12 +508,11 @@ private:
         context_.publish<events::template_refused>([&] { return event; });
     }
 
-    /// Adds the last words of a template that has failed.
+    /// Adds the last output of a template that has failed.
     error_info failure_of(spawner_task& task) {
-        const auto words = template_output_ && task.is_of_template ? template_output_->tail() : std::string();
-        if (!words.empty()) {
-            task.reason.detail +=
-                "; its last output: " + words.substr(words.size() - std::min(words.size(), most_words));
+        if (template_output_ && task.is_of_template) {
+            const auto output = to_utf8(quoted_output(template_output_->tail()));
+            task.reason.detail += output.empty() ? "" : "; its last output: " + output;
         }
         return std::move(task.reason);
     }
