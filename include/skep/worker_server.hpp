@@ -10,10 +10,12 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace skep {
 
@@ -77,9 +79,19 @@ public:
     worker_server(const worker_server&) = delete;
     worker_server& operator=(const worker_server&) = delete;
 
+    /// Registers a hook that runs once before the on_start hooks, a coroutine or a plain function: in a pool
+    /// with launch.preload in the template, for all workers, otherwise in each worker. Use it to load data
+    /// that all workers share. Threads, connections and devices do not survive the fork: create them in an
+    /// on_start hook. A coroutine runs on a context of its own that ends before the fork.
+    /// If a hook throws, the start fails.
+    template <std::invocable Hook>
+    worker_server& on_preload(Hook hook) {
+        return add_preload_hook([hook = std::move(hook)]() mutable { return detail::run_hook(hook); });
+    }
+
     /// Returns the worker's place in its pool, such as "default/0". The replacement of the worker has the
-    /// same slot: use it as the name of data that must survive a crash, such as a checkpoint file. Empty if
-    /// no pool started the process.
+    /// same slot: use it as the name of data that must survive a crash, such as a checkpoint file. Empty in a
+    /// template, and if no pool started the process.
     const std::string& slot() const noexcept;
 
     /// Returns the kind of exit of the slot's previous worker; valid in an on_start hook or later.
@@ -110,6 +122,7 @@ private:
     worker_server& add_batch(std::string command, const batch_options& options,
                              detail::batch_handler handler);
     worker_server& set_health_check(detail::async_handler check);
+    worker_server& add_preload_hook(detail::async_hook hook);
     worker_server& add_start_hook(detail::async_hook hook);
     worker_server& add_stop_hook(detail::async_hook hook);
 

@@ -42,6 +42,7 @@ struct work {
     detail::async_handler any_command;  ///< runs the commands that are not listed; may be empty
     batch_commands batches;             ///< the limits of the batch commands
     detail::async_handler health_check; ///< empty if the worker has no check of its own
+    std::vector<detail::async_hook> preload_hooks;
     std::vector<detail::async_hook> start_hooks;
     std::vector<detail::async_hook> stop_hooks; ///< the last hook runs first
 };

@@ -1,9 +1,11 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/text.hpp"
 #include "process/host_connection.hpp"
 #include "process/run_context.hpp"
 #include "process/standard_error.hpp"
+#include "process/template_process.hpp"
 #include "server/conversation.hpp"
 #include <skep/worker_server.hpp>
 
@@ -19,23 +21,36 @@ namespace skep {
 
 namespace {
 
+constexpr int exit_hook_failed = 1;
 constexpr int exit_not_started_by_pool = 64;
+
+/// Runs hooks on a context of their own: its descriptors end before the process forks workers. Throws the
+/// error of a hook.
+void run_preload_hooks(const std::vector<detail::async_hook>& hooks) {
+    asio::io_context context(1);
+    for (const auto& hook : hooks) {
+        std::exception_ptr problem;
+        asio::co_spawn(context, detail::checked(hook(), "an on_preload hook"),
+                       [&](const std::exception_ptr& failure) { problem = failure; });
+        context.run();
+        context.restart();
+        if (problem) {
+            std::rethrow_exception(problem);
+        }
+    }
+}
 
 } // namespace
 
 class worker_server::impl {
 public:
-    explicit impl(const worker_options& options) : threads_(options.threads().value_or(0)) {
+    explicit impl(const worker_options& options)
+        : options_(options), template_line_(take_template_line()), threads_(options.threads().value_or(0)) {
         if (options.capacity() == std::size_t(0) || options.threads() == std::size_t(0)) {
             throw std::invalid_argument("the capacity of a worker is 1 or more, and so are its threads");
         }
-        try {
-            connection_ = take_host_connection();
-            const auto at_once = options.threads().value_or(std::max<std::size_t>(connection_->threads, 1));
-            capacity_ = options.capacity().value_or(at_once);
-            slot_ = connection_->worker.substr(0, connection_->worker.rfind('#'));
-        } catch (const not_started_by_pool& problem) { // no reason to fail yet
-            why_not_connected_ = problem.what();
+        if (template_line_.get() < 0) {
+            connect();
         }
     }
 
@@ -43,10 +58,15 @@ public:
         if (std::exchange(has_run_, true)) {
             throw std::logic_error("worker_server::run() was called twice");
         }
+        if (template_line_.get() >= 0 && !leave_template()) {
+            return exit_hook_failed;
+        }
         if (!connection_) {
             write_to_standard_error("skep: " + why_not_connected_ + "\n");
             return exit_not_started_by_pool;
         }
+        work_.start_hooks.insert(work_.start_hooks.begin(), work_.preload_hooks.begin(),
+                                 work_.preload_hooks.end());
         const auto wait = connection_->wait;
         conversation talk(executor_, std::move(*connection_), capacity_, threads_, work_);
         std::exception_ptr problem;
@@ -71,6 +91,33 @@ public:
     work work_; ///< declared before the context, because remaining coroutines in the context may use it
 
 private:
+    void connect() {
+        try {
+            connection_ = take_host_connection();
+            const auto at_once = options_.threads().value_or(std::max<std::size_t>(connection_->threads, 1));
+            capacity_ = options_.capacity().value_or(at_once);
+            slot_ = connection_->worker.substr(0, connection_->worker.rfind('#'));
+        } catch (const not_started_by_pool& problem) { // no reason to fail yet
+            why_not_connected_ = problem.what();
+        }
+    }
+
+    /// Forks workers as the pool orders. Returns true in a worker, and false in the template if a hook has
+    /// failed.
+    bool leave_template() {
+        try {
+            run_preload_hooks(std::exchange(work_.preload_hooks, {}));
+        } catch (...) {
+            write_to_standard_error("skep: on_preload failed: " + text_of(std::current_exception()) + "\n");
+            return false;
+        }
+        serve_template(std::move(template_line_));
+        connect();
+        return true;
+    }
+
+    const worker_options options_;
+    unique_fd template_line_; ///< of a template only
     asio::io_context context_{1};
     strand executor_{context_.get_executor()};
     std::optional<host_connection> connection_;
@@ -119,6 +166,11 @@ worker_server& worker_server::add_batch(std::string command, const batch_options
 
 worker_server& worker_server::set_health_check(detail::async_handler check) {
     impl_->work_.set_health_check(std::move(check));
+    return *this;
+}
+
+worker_server& worker_server::add_preload_hook(detail::async_hook hook) {
+    impl_->work_.preload_hooks.push_back(std::move(hook));
     return *this;
 }
 

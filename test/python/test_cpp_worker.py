@@ -1,10 +1,12 @@
 """A worker in C++, test/support/cpp_worker.cpp, frame by frame. SKEP_CPP_WORKER names the built program."""
 
 import os
+import resource
 import signal
 import unittest
 
 from host import HostCase
+from test_template import TemplateCase
 
 PROGRAM = os.environ.get("SKEP_CPP_WORKER", "")
 
@@ -39,6 +41,10 @@ class CallsTest(CppWorkerCase):
         self.assertEqual(host.call("facts")["correlation_id"], "7f-1")
         self.assertEqual(host.call("facts", correlation_id="mine")["correlation_id"], "mine")
         self.assertEqual(host.call("previous_exit"), "segfault")
+
+    def test_a_worker_without_template_preloads_for_itself(self):
+        host = self.start_program()
+        self.assertEqual(host.call("loader"), host.process.pid)
 
     def test_what_it_prints_is_not_among_the_frames(self):
         host = self.start_program(stdio=True)
@@ -355,6 +361,68 @@ class EndTest(CppWorkerCase):
             status, _, complaint = host.finish()
             self.assertEqual(status, 64)
             self.assertIn(why, complaint)
+
+
+@unittest.skipUnless(PROGRAM, "SKEP_CPP_WORKER names no program")
+class TemplateTest(TemplateCase):
+    def start_program(self, *args, objections=()):
+        return self.start_command([PROGRAM, *args], objections)
+
+    def test_workers_share_what_is_loaded(self):
+        template = self.start_program()
+        workers = [self.send_order(template, slot, {"DEVICE": str(slot)}) for slot in range(3)]
+        for slot, worker in enumerate(workers):
+            self.receive_worker(template, worker)
+            self.assertEqual(worker.handshake()["pid"], worker.pid)
+            self.assertEqual(worker.call("loader"), template.process.pid)
+            self.assertEqual(worker.call("slot"), f"default/{slot}")
+            self.assertEqual(worker.call("variable", {"name": "DEVICE"}), str(slot))
+            for name in ("SKEP_TOKEN", "SKEP_TEMPLATE", "SKEP_TEMPLATE_FD"):
+                self.assertIsNone(worker.call("variable", {"name": name}))
+            self.assertEqual((os.getpgid(worker.pid), os.getsid(worker.pid)), (worker.pid, worker.pid))
+        self.assertEqual(template.finish(), (0, "hello from stdout\n", ""))
+        self.assertEqual(workers[0].stop().si_status, 0)
+        self.assertEqual(workers[0].output(), ("stopped in order\n", ""))
+        for worker, end in zip(workers[1:], ("leash", "guard")):
+            getattr(worker, end).close()
+            self.assertEqual(worker.wait().si_status, signal.SIGKILL)
+
+    def test_threads_as_commands_need_them(self):
+        template = self.start_program("threads=2")
+        worker = self.fork(template, ready=False)
+        self.assertEqual(worker.handshake()["capacity"], 2)
+        self.assertEqual(worker.call("add", {"a": 1, "b": 2}), 3)
+
+    def test_a_thread_before_the_fork(self):
+        objection = f"1 thread: {os.path.basename(PROGRAM)[:15]}; start them in on_start"
+        self.assertEqual(self.failure(self.start_program("early_thread", objections=[objection])), objection)
+
+    def test_arguments_come_too_late(self):
+        template = self.start_program()
+        error = "launch.slot_args do not reach a program that has begun"
+        self.assertEqual(self.failure(template, arguments=["more"]), error)
+        self.fork(template)
+
+    def test_no_room_for_descriptors(self):
+        template = self.start_program()
+        limit = resource.prlimit(template.process.pid, resource.RLIMIT_NOFILE)
+        for few in (6, 8, 10):
+            resource.prlimit(template.process.pid, resource.RLIMIT_NOFILE, (few, limit[1]))
+            self.assertRegex(self.failure(template), "Too many open files")
+        resource.prlimit(template.process.pid, resource.RLIMIT_NOFILE, limit)
+        self.fork(template)
+        self.assertEqual(len(os.listdir(f"/proc/{template.process.pid}/fd")), 4)
+
+    def test_a_hook_that_fails(self):
+        template = self.start_command_unready([PROGRAM, "preload_fails"])
+        self.assertEqual(template.receive(), (None, []))
+        self.assertEqual(template.finish()[::2], (1, "skep: on_preload failed: no file\n"))
+
+    def test_an_order_that_breaks_the_protocol(self):
+        template = self.start_program()
+        template.line.send(b'{"type":"fork"')
+        self.assertEqual(template.receive(), (None, []))
+        self.assertEqual(template.finish()[0], 76)
 
 
 if __name__ == "__main__":

@@ -153,13 +153,16 @@ class TemplateCase(unittest.TestCase):
         cls.addClassCleanup(ctypes.CDLL(None).prctl, PR_SET_CHILD_SUBREAPER, 0)
 
     def start(self, script=COMMANDS + RUN, objections=(), **options):
-        """Starts a template, and waits until it has imported its script."""
-        template = self.start_unready(script, **options)
+        """Starts a template of a script, and waits for its report."""
+        return self.check_report(self.start_unready(script, **options), objections)
+
+    def start_command(self, command, objections=()):
+        return self.check_report(self.start_command_unready(command), objections)
+
+    def check_report(self, template, objections):
         message, _ = template.receive()
-        self.assertEqual(
-            message,
-            {"type": "template", "version": 1, "pid": template.process.pid, "objections": list(objections)},
-        )
+        report = {"type": "template", "version": 1, "pid": template.process.pid, "objections": list(objections)}
+        self.assertEqual(message, report)
         return template
 
     def start_unready(self, script, **options):
@@ -167,7 +170,10 @@ class TemplateCase(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         path = Path(folder.name) / "script.py"
         path.write_text(script)
-        template = Template([sys.executable, str(path), "first"], **options)
+        return self.start_command_unready([sys.executable, str(path), "first"], **options)
+
+    def start_command_unready(self, command, **options):
+        template = Template(command, **options)
         self.addCleanup(template.end)
         return template
 

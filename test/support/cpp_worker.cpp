@@ -2,7 +2,8 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 // A worker in C++ with a command for each thing that tests want of one. Arguments of the program: capacity=N,
-// threads=N, and faults: start_fails, stop_fails, unhealthy, start_is_empty, check_is_empty.
+// threads=N, and faults: early_thread, preload_fails, start_fails, stop_fails, unhealthy, start_is_empty,
+// check_is_empty.
 
 #include <skep/worker_server.hpp>
 
@@ -23,6 +24,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <unistd.h>
 
 namespace asio = boost::asio;
 namespace json = boost::json;
@@ -312,6 +314,22 @@ int main(int count, char** values) {
     server.on("cleanups", [](skep::worker_call&) { return cleanups; });
     server.on("previous_exit", [&](skep::worker_call&) { return server.previous_exit(); });
     server.on("slot", [&](skep::worker_call&) { return server.slot(); });
+    int loader = 0;
+    server.on("loader", [&](skep::worker_call&) { return loader; });
+    server.on("variable", [](skep::worker_call& call) -> json::value {
+        const char* const value = std::getenv(call.arg<std::string>("name").c_str());
+        return value == nullptr ? json::value() : json::value(value);
+    });
+    server.on_preload([&]() -> asio::awaitable<void> {
+        co_await pause(1);
+        if (has("preload_fails")) {
+            throw std::runtime_error("no file");
+        }
+        loader = ::getpid();
+    });
+    if (has("early_thread")) {
+        std::thread([] { std::this_thread::sleep_for(std::chrono::hours(1)); }).detach();
+    }
     server.on_start([&]() -> asio::awaitable<void> {
         co_await pause(1);
         if (has("start_fails")) {
