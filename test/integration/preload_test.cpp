@@ -209,6 +209,28 @@ BOOST_AUTO_TEST_CASE(a_template_that_dies_is_replaced_by_the_next_start) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(a_killed_nursery_takes_its_template_along_and_no_worker) {
+    with_pool(forked_pool(), [](pool& workers) -> asio::awaitable<void> {
+        const auto before = co_await facts_of(workers);
+        const auto old_template = co_await template_of(workers);
+        ::kill(before.at("parent").to_number<pid_t>(), SIGKILL);
+        const bool has_ended = co_await is_gone(old_template.pid);
+        BOOST_TEST(has_ended);
+        const auto after = co_await facts_of(workers);
+        BOOST_TEST(after.at("pid") == before.at("pid"));
+        request leaving("leave");
+        leaving.arg("status", 9);
+        auto leave = workers.execute(std::move(leaving));
+        const auto left = co_await failure_of(std::move(leave));
+        BOOST_TEST(left.code() == errc::worker_lost);
+        BOOST_TEST(left.info().status.was_taken(), left.what());
+        const bool healed = co_await is_healed(workers);
+        BOOST_TEST(healed);
+        const auto new_template = co_await template_of(workers);
+        BOOST_TEST(new_template.templates == 2u);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(workers_of_a_template_with_objections_are_started_without_it) {
     with_pool(forked_pool(2, "refuse"), [](pool& workers) -> asio::awaitable<void> {
         const auto facts = co_await facts_of(workers);
