@@ -91,6 +91,31 @@ void fail_nth(const step_fault& fault, int nth) {
     });
 }
 
+/// The same for a pool with a template: its worker comes up with the template or without it.
+void fail_nth_with_template(const step_fault& fault, int nth) {
+    std::atomic<int> asked{0};
+    auto once = [&](launch_step step) { return step == fault.step && ++asked == nth ? fault.number : 0; };
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        auto config = quick(basic_pool());
+        config.launch.preload = true;
+        pool workers = faulty_pool(context, config, once);
+        bool started = false;
+        while (!started) {
+            try {
+                co_await workers.start();
+                started = true;
+            } catch (const error& e) {
+                BOOST_TEST(e.code() == errc::start_failed, e.what());
+            }
+        }
+        const bool healed = co_await is_healed(workers);
+        BOOST_TEST(healed);
+        BOOST_TEST(asked >= nth);
+        const auto report = co_await workers.shutdown();
+        BOOST_TEST(report.clean());
+    });
+}
+
 /// Lowers the limit of descriptors to `limit` for as long as it lives.
 class descriptor_limit {
 public:
@@ -203,6 +228,18 @@ BOOST_AUTO_TEST_SUITE(spawn_fault)
 BOOST_DATA_TEST_CASE(of_the_nth_step_unwinds_and_heals, data::make(step_faults) * data::xrange(1, 7), fault,
                      nth) {
     fail_nth(fault, nth);
+}
+
+/// Guard and nursery are processes; both and the worker have sockets and pipes.
+BOOST_AUTO_TEST_CASE(of_the_nth_step_with_a_template_unwinds_and_heals) {
+    for (const auto& fault : step_faults) {
+        const bool is_of_process = fault.step == launch_step::vfork || fault.step == launch_step::pidfd_open;
+        for (int nth = 1; nth <= (is_of_process ? 2 : 6); ++nth) {
+            BOOST_TEST_CONTEXT(fault << " " << nth) {
+                fail_nth_with_template(fault, nth);
+            }
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(of_every_step_is_unwound_as_often_as_it_fails) {
