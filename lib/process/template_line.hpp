@@ -20,8 +20,8 @@ class template_line {
 public:
     explicit template_line(unique_fd line) noexcept;
 
-    /// Tells the template to end, also if forked copies of the host hold the connection open. A forked copy only
-    /// closes its end.
+    /// Tells the template to end, also if forked copies of the host hold the connection open. A forked copy
+    /// only closes its end.
     ~template_line();
     template_line(const template_line&) = delete;
     template_line& operator=(const template_line&) = delete;

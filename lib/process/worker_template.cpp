@@ -109,8 +109,9 @@ void worker_template::fail_start(const std::string& problem) {
 std::optional<std::string> worker_template::order_for(const launch_spec& spec,
                                                       const std::string& worker) const {
     const auto& common = spec_.arguments;
-    const bool fits = spec.executable == spec_.executable && spec.directory == spec_.directory &&
-                      spec.arguments.size() >= common.size() &&
+    const bool has_channels = spec.descriptors[4] >= 0; // not over stdio
+    const bool fits = has_channels && spec.executable == spec_.executable &&
+                      spec.directory == spec_.directory && spec.arguments.size() >= common.size() &&
                       std::equal(common.begin(), common.end(), spec.arguments.begin());
     if (!fits) {
         return std::nullopt;

@@ -30,9 +30,9 @@ public:
     /// Throws error(spawn_failed) if the template ends, or is not ready within `limit`.
     std::vector<std::string> await_ready(duration limit, const launch_abort& abort);
 
-    /// Forks the worker of `spec`, named `worker`. Returns nullopt if the template has another program, other
-    /// arguments or another directory than the worker, or if the order is too long: then the template stays
-    /// usable. Throws error(spawn_failed).
+    /// Forks the worker of `spec`, named `worker`. Returns nullopt if the worker has another program, other
+    /// arguments or another directory than the template, if it is a worker over stdio, or if the order is too
+    /// long: then the template stays usable. Throws error(spawn_failed).
     std::optional<launched_child> fork(const launch_spec& spec, const std::string& worker, duration limit,
                                        const launch_abort& abort);
 
