@@ -67,8 +67,11 @@ bool preload::prepare(guard& process_guard, const worker_id& worker, launch_abor
         try {
             install(process_guard, worker, abort);
         } catch (const error& problem) {
+            if (abort.is_requested()) { // says nothing about the template
+                throw;
+            }
             lose(problem.info().detail);
-            if (!falls_back_ || abort.is_requested()) {
+            if (!falls_back_) {
                 throw;
             }
         }
@@ -103,7 +106,7 @@ void preload::renew(guard& process_guard, launch_abort& abort) {
         if (template_) {
             life_.on_ready();
         }
-        if (!falls_back_) {
+        if (!falls_back_ || abort.is_requested()) {
             throw;
         }
         report(events::template_ended{pool_, 0, false, problem.info().detail});
