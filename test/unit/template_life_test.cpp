@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "policy/template_life.hpp"
+#include "support/start_time.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -11,15 +12,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr duration window = 60s;
-constexpr time_point start{1h};
+constexpr duration window_of_templates = 60s;
 
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(template_life_test)
 
 BOOST_AUTO_TEST_CASE(the_first_start_makes_a_template_and_later_ones_use_it) {
-    template_life life(window);
+    template_life life(window_of_templates);
     BOOST_TEST(!life.is_ready());
     BOOST_TEST((life.next(start) == template_step::make));
     life.on_ready();
@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(the_first_start_makes_a_template_and_later_ones_use_it) {
 }
 
 BOOST_AUTO_TEST_CASE(a_template_that_has_ended_is_made_again) {
-    template_life life(window);
+    template_life life(window_of_templates);
     life.on_ready();
     life.on_end(start);
     BOOST_TEST(!life.is_ready());
@@ -37,34 +37,34 @@ BOOST_AUTO_TEST_CASE(a_template_that_has_ended_is_made_again) {
 }
 
 BOOST_AUTO_TEST_CASE(after_two_ends_workers_start_without_it_until_the_window_is_over) {
-    template_life life(window);
+    template_life life(window_of_templates);
     life.on_end(start);
     life.on_end(start + 59s);
     BOOST_TEST(life.has_ended_often(start + 59s));
-    BOOST_TEST((life.next(start + window - 1ns) == template_step::exec));
-    BOOST_TEST((life.next(start + window) == template_step::make));
-    life.on_end(start + window);
-    BOOST_TEST((life.next(start + window) == template_step::exec));
-    BOOST_TEST((life.next(start + 59s + window) == template_step::make));
+    BOOST_TEST((life.next(start + window_of_templates - 1ns) == template_step::exec));
+    BOOST_TEST((life.next(start + window_of_templates) == template_step::make));
+    life.on_end(start + window_of_templates);
+    BOOST_TEST((life.next(start + window_of_templates) == template_step::exec));
+    BOOST_TEST((life.next(start + 59s + window_of_templates) == template_step::make));
 }
 
 BOOST_AUTO_TEST_CASE(ends_that_are_far_apart_do_not_count_together) {
-    template_life life(window);
+    template_life life(window_of_templates);
     life.on_end(start);
-    life.on_end(start + window);
-    BOOST_TEST(!life.has_ended_often(start + window));
-    BOOST_TEST((life.next(start + window) == template_step::make));
+    life.on_end(start + window_of_templates);
+    BOOST_TEST(!life.has_ended_often(start + window_of_templates));
+    BOOST_TEST((life.next(start + window_of_templates) == template_step::make));
 }
 
 BOOST_AUTO_TEST_CASE(a_refused_template_stays_refused) {
-    template_life life(window);
+    template_life life(window_of_templates);
     life.on_refused();
     BOOST_TEST(!life.is_ready());
     BOOST_TEST((life.next(start + 1000h) == template_step::exec));
 }
 
 BOOST_AUTO_TEST_CASE(a_new_script_begins_anew) {
-    template_life life(window);
+    template_life life(window_of_templates);
     life.on_end(start);
     life.on_end(start);
     life.on_refused();
