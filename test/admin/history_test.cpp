@@ -271,6 +271,20 @@ BOOST_AUTO_TEST_CASE(an_ejection_and_a_lost_bus_are_faults_and_a_joined_node_is_
     BOOST_TEST(history.all().at("events").as_array().size() == 3u);
 }
 
+BOOST_AUTO_TEST_CASE(a_refused_template_and_an_unplanned_end_of_one_are_faults) {
+    event_history history;
+    history.record(events::template_started{"default", 7, std::chrono::seconds(2)}, 1);
+    history.record(events::template_ended{"default", 7, true, "replaced"}, 2);
+    BOOST_TEST(faults_in(history).empty());
+    history.record(events::template_ended{"default", 8, false, "it has ended"}, 3);
+    history.record(events::template_refused{"default", "3 threads: a, b, c"}, 4);
+    const auto faults = faults_in(history);
+    BOOST_REQUIRE(faults.size() == 2u);
+    BOOST_TEST(text_of(faults[0].at("cause")) == "it has ended");
+    BOOST_TEST(text_of(faults[1].at("cause")) == "3 threads: a, b, c");
+    BOOST_TEST(history.all().at("events").as_array().size() == 4u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace skep::test
