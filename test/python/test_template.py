@@ -485,7 +485,7 @@ signal.signal(signal.SIGUSR1, lambda *_: limit(most))
             self.assertRegex(self.failure(template), "Too many open files")
         resource.prlimit(template.process.pid, resource.RLIMIT_NOFILE, limit)
         self.fork(template)
-        self.assertEqual(len(os.listdir(f"/proc/{template.process.pid}/fd")), 4)
+        self.assertEqual(len(os.listdir(f"/proc/{template.process.pid}/fd")), 5)
 
     def test_a_worker_that_cannot_be_set_up(self):
         template = self.start()

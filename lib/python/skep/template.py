@@ -31,7 +31,6 @@ def serve_template(line: TemplateLine, work: Work) -> None:
     except ProtocolError as error:
         report_protocol_error(error)
         exit_at_once(EXIT_PROTOCOL_ERROR)
-    line.close()
     _reseed()
     if is_collecting:
         gc.enable()
@@ -47,7 +46,7 @@ class Template:
 
     def serve(self) -> None:
         """Announces the template, and carries out orders. Returns in a worker; ends this process with the line."""
-        self._objections = find_objections({self._line.fileno()})
+        self._objections = find_objections(self._line.descriptors)
         self._line.announce(self._objections)
         while True:
             try:
@@ -67,11 +66,22 @@ class Template:
                 raise OrderFailed("; ".join(self._objections))
             self._warn_of_variables(order)
             flush_output()  # else the worker writes it, too
-            is_worker = fork_worker(lambda: _become(order), self._line.send_forked, self._line.send_failed)
+            is_worker = fork_worker(lambda: self._become(order), self._line.send_forked, self._line.send_failed)
         finally:
             if not is_worker:
                 order.ends.close()
         return is_worker
+
+    def _become(self, order: Order) -> None:
+        """Gives this process the descriptors, arguments and variables of a worker."""
+        enter_session(order.ends)
+        channels = self._line.replace(order.ends)
+        sys.argv += order.arguments
+        for name, value in {**order.environment, **channels}.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
     def _warn_of_variables(self, order: Order) -> None:
         """Writes the names of variables to stderr that the script may have read too early, each once."""
@@ -82,18 +92,6 @@ class Template:
                 f"skep: {', '.join(sorted(names))}: set for a worker after {script_name()} was imported for all workers "
                 "(launch.preload); read such variables in on_start\n"
             )
-
-
-def _become(order: Order) -> None:
-    """Gives this process the descriptors, arguments and variables of a worker."""
-    enter_session(order.ends)
-    sys.argv += order.arguments
-    channels = {"SKEP_DATA_FD": str(order.ends.data), "SKEP_CONTROL_FD": str(order.ends.control)}
-    for name, value in {**order.environment, **channels}.items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
 
 
 def _import_for_workers(work: Work) -> None:

@@ -40,8 +40,18 @@ class TemplateLine:
         os.set_inheritable(descriptor, False)
         self._socket = socket(fileno=descriptor)
         self._socket.setblocking(True)
-        self.fileno = self._socket.fileno
-        self.close = self._socket.close
+        self._copy = os.dup(descriptor)  # keeps a number for a worker's second channel
+        self.descriptors = {descriptor, self._copy}
+
+    def replace(self, ends: WorkerEnds) -> Dict[str, str]:
+        """Closes the line in a worker, and gives its numbers to the channels. Returns variables that name them."""
+        numbers = {}
+        places = (("SKEP_DATA_FD", ends.data, self._socket.detach()), ("SKEP_CONTROL_FD", ends.control, self._copy))
+        for name, channel, number in places:
+            os.dup2(channel, number, inheritable=False)
+            os.close(channel)
+            numbers[name] = str(number)
+        return numbers
 
     def receive_order(self) -> Optional[Order]:
         """Waits for an order. Returns None at the end of the line. Raises OrderFailed if descriptors are missing."""
