@@ -442,6 +442,28 @@ def start(with_):
         yield Comparison(sides, [figure], with_.rounds(rounds))
 
 
+def preload(with_):
+    """Numpy workers that are programs of their own, and forks of a template, without and with a model."""
+    worker = (f"script={HERE / 'preload_worker.py'}", f"python={sys.executable}")
+    count, models = with_.pick((100, (0, 64)), (10, (8,)))
+    for mib in models:
+        sides = {
+            side: with_.skep("preload", *worker, f"workers={count}", f"model_mib={mib}", f"preload={number}")
+            for side, number in (("fork", 1), ("exec", 0))
+        }
+        what = f"preload: {count} numpy workers, {f'model of {mib} MiB' if mib else 'no model'}"
+        figures = [
+            Figure(f"{what}, {name}", unit, "fork", key, [("exec", "exec", key)])
+            for name, unit, key in (
+                ("start", "ms", "ms"),
+                ("start without the import", "ms", "ms_after_preload"),
+                ("CPU of a worker", "ms", "cpu_ms_per_worker"),
+                ("memory of a worker", "MiB", "mib_per_worker"),
+            )
+        ]
+        yield Comparison(sides, figures, with_.rounds(3))
+
+
 def idle(with_):
     """Workers that nobody calls: their pings, and the memory they take in the host."""
     workers, seconds = with_.pick((100, 20), (20, 3))
@@ -671,6 +693,7 @@ CASES = {
     "refusals": refusals,
     "sessions": sessions,
     "start": start,
+    "preload": preload,
     "idle": idle,
     "large-host": large_host,
     "threads": threads,

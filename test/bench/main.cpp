@@ -23,5 +23,6 @@ int main(int count, char** values) {
                      {"sessions", measure_sessions},
                      {"session-cleanup", measure_session_cleanup},
                      {"start", measure_start},
+                     {"preload", measure_preload},
                      {"idle", measure_idle}});
 }

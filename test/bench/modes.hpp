@@ -61,6 +61,10 @@ figures measure_session_cleanup(const arguments& args);
 /// memory.
 figures measure_start(const arguments& args);
 
+/// preload=0 or 1, model_mib=, workers=: milliseconds until start() returns, without the template's import as
+/// well, CPU milliseconds per worker from start to end, and MiB of memory per worker.
+figures measure_preload(const arguments& args);
+
 /// workers=, span=: CPU time of the host in milliseconds per second, and KiB of its memory per worker.
 figures measure_idle(const arguments& args);
 

@@ -52,6 +52,20 @@ seconds arguments::span(const std::string& key) const {
 
 namespace {
 
+/// A field of /proc/PID/smaps_rollup: the kernel only estimates what /proc/PID/statm says.
+double bytes_in_rollup(pid_t process, std::string_view field) {
+    std::ifstream rollup("/proc/" + std::to_string(process) + "/smaps_rollup");
+    std::string word;
+    while (rollup >> word) {
+        if (word == field) {
+            double kibibytes = 0;
+            rollup >> kibibytes;
+            return kibibytes * 1024;
+        }
+    }
+    throw std::runtime_error("cannot read /proc/PID/smaps_rollup");
+}
+
 void print(const figures& measured) {
     boost::json::object line;
     for (const auto& [name, value] : measured) {
@@ -114,17 +128,11 @@ double resident_bytes() {
 }
 
 double resident_bytes(pid_t process) {
-    // The kernel only estimates what /proc/PID/statm says.
-    std::ifstream rollup("/proc/" + std::to_string(process) + "/smaps_rollup");
-    std::string word;
-    while (rollup >> word) {
-        if (word == "Rss:") {
-            double kibibytes = 0;
-            rollup >> kibibytes;
-            return kibibytes * 1024;
-        }
-    }
-    throw std::runtime_error("cannot read /proc/PID/smaps_rollup");
+    return bytes_in_rollup(process, "Rss:");
+}
+
+double proportional_bytes(pid_t process) {
+    return bytes_in_rollup(process, "Pss:");
 }
 
 scheduling schedule_named(const std::string& name) {
