@@ -79,11 +79,12 @@ struct worker_status {
     /// Time when the worker first became ready; empty before that.
     std::optional<std::chrono::system_clock::time_point> started_at;
     std::chrono::system_clock::time_point updated_at; ///< time of the last change of state or health
-    std::uint64_t resident_bytes = 0;                 ///< memory of the process itself
-    std::vector<running_call> calls;                  ///< the longest running calls, at most 8
-    std::optional<transition> last_transition;        ///< last change of state, with the reason
-    std::vector<transition> transitions;              ///< last changes of state, oldest first, at most 8
-    std::optional<duration> recycle_in;               ///< time until recycling by age, if age is limited
+    /// Memory of the process itself; of a forked worker, beyond what it had when it was forked.
+    std::uint64_t resident_bytes = 0;
+    std::vector<running_call> calls;           ///< the longest running calls, at most 8
+    std::optional<transition> last_transition; ///< last change of state, with the reason
+    std::vector<transition> transitions;       ///< last changes of state, oldest first, at most 8
+    std::optional<duration> recycle_in;        ///< time until recycling by age, if age is limited
     std::string waits_to_leave;       ///< reason of a replacement that a lease or strict session delays
     std::optional<duration> held_for; ///< vacant slot: time until the next start, after failures or a crash
     std::string last_failure; ///< reason why the slot's previous worker was lost; empty if no worker was lost
