@@ -103,13 +103,15 @@ void preload::renew(guard& process_guard, launch_abort& abort) {
     try {
         install(process_guard, {pool_, 0, 0}, abort);
     } catch (const error& problem) {
-        if (template_) {
+        if (template_) { // goes on
             life_.on_ready();
+            report(events::template_ended{pool_, 0, false, problem.info().detail});
+        } else {
+            lose(problem.info().detail);
         }
         if (!falls_back_ || abort.is_requested()) {
             throw;
         }
-        report(events::template_ended{pool_, 0, false, problem.info().detail});
     }
 }
 

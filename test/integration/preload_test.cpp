@@ -190,6 +190,29 @@ BOOST_AUTO_TEST_CASE(a_rolling_restart_makes_a_template_first) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(a_rolling_restart_to_a_broken_script_keeps_workers_and_template) {
+    const scratch_folder folder;
+    const auto script = folder / "worker.py";
+    std::filesystem::copy_file(std::string(SKEP_TEST_DIR) + "/integration/workers/forked.py", script);
+    auto config = forked_pool();
+    config.launch.args = {script};
+    config.launch.preload_fallback = false;
+    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
+        const auto before = co_await template_of(workers);
+        const auto old_worker = co_await facts_of(workers);
+        write_file(script, "raise ValueError('no model')\n");
+        auto restarting = workers.rolling_restart();
+        const auto failure = co_await failure_of(std::move(restarting));
+        BOOST_TEST(failure.code() == errc::restart_failed);
+        BOOST_TEST(contains(failure.what(), "ValueError: no model"), failure.what());
+        const auto after = co_await template_of(workers);
+        BOOST_TEST(after.pid == before.pid);
+        BOOST_TEST((after.state == template_state::ready));
+        const auto worker = co_await facts_of(workers);
+        BOOST_TEST(worker.at("pid") == old_worker.at("pid"));
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_template_that_dies_is_replaced_by_the_next_start) {
     with_pool(forked_pool(), [](pool& workers) -> asio::awaitable<void> {
         const auto before = co_await template_of(workers);
