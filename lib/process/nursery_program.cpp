@@ -200,6 +200,9 @@ int run_nursery(char** command) {
     }
     static nursery_loop place(child_signals);
     place.start(command);
+    if (chdir("/") != 0) { // the file system of the template's directory can be unmounted
+        return 1;
+    }
     place.run();
     place.end_children();
     return 0;
