@@ -44,7 +44,10 @@ std::size_t least_workers(const pool_config& config) {
 
 std::size_t descriptors_needed(const pool_config& config) {
     const auto of_thread = config.thread == pool_thread::own ? descriptors_of_context : 0;
-    return descriptors_of_pool(size_of(config.scaling, workers_of(config)).limits.max) + of_thread;
+    const auto of_templates =
+        config.launch.preload ? 2 * descriptors_of_template : 0; // the old one and the next
+    return descriptors_of_pool(size_of(config.scaling, workers_of(config)).limits.max) + of_thread +
+           of_templates;
 }
 
 pool_config pool_config::python(std::string script, std::string interpreter) {

@@ -17,6 +17,9 @@ inline constexpr std::size_t descriptors_of_launch = 8;
 /// The guard's descriptors: its socket and its pidfd.
 inline constexpr std::size_t descriptors_of_guard = 2;
 
+/// Descriptors of a template: its line and its output, and the pidfd, the line and the leash of its nursery.
+inline constexpr std::size_t descriptors_of_template = 6;
+
 /// The descriptors of an io_context: epoll, its timer and its interrupter.
 inline constexpr std::size_t descriptors_of_context = 3;
 

@@ -30,9 +30,12 @@ BOOST_AUTO_TEST_CASE(as_many_as_there_may_be_workers) {
 }
 
 BOOST_AUTO_TEST_CASE(while_workers_start_and_die_and_are_replaced) {
-    for (const auto kind : {transport::socket, transport::stdio}) {
-        auto config = quick(basic_pool(4));
-        config.launch.transport = kind;
+    auto over_stdio = quick(basic_pool(4));
+    over_stdio.launch.transport = transport::stdio;
+    over_stdio.launch.preload = false;
+    auto forked = quick(basic_pool(4));
+    forked.launch.preload = true;
+    for (auto config : {quick(basic_pool(4)), over_stdio, forked}) {
         config.recycle.max_recycling = 4;
         const auto before = descriptors().size();
         std::size_t most = 0;
