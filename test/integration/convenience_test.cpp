@@ -231,6 +231,7 @@ BOOST_AUTO_TEST_CASE(signals_that_come_together_are_one) {
 BOOST_AUTO_TEST_CASE(a_signal_while_it_starts_ends_it) {
     const leak_audit audit;
     auto config = basic_pool();
+    config.launch.preload = false; // the parent of the program would be the nursery
     config.launch.program = "sh";
     config.launch.args = {"-c", "kill -TERM $PPID; exec sleep 1000"};
     const int status = skep::run(config, [](pool&) -> asio::awaitable<void> { co_return; });

@@ -231,6 +231,7 @@ BOOST_AUTO_TEST_CASE(lacks_what_is_removed) {
 
 BOOST_AUTO_TEST_CASE(lacks_what_is_removed_elsewhere) {
     auto config = basic_pool();
+    config.launch.preload = false;
     config.launch.transport = transport::stdio;
     config.launch.prefix = {"sh", "-c", "export HIVE_OVER_THERE=1; exec \"$@\"", "sh"};
     config.launch.environment = {{"HIVE_OVER_THERE", std::nullopt},

@@ -147,6 +147,7 @@ BOOST_AUTO_TEST_CASE(a_shim_of_pyenv_becomes_the_interpreter) {
 /// As `conda run` does: Python's subprocess closes all descriptors but 0 to 2.
 BOOST_AUTO_TEST_CASE(a_prefix_that_closes_descriptors_is_named_as_the_cause) {
     auto config = quick(surroundings_with(SKEP_TEST_PYTHON));
+    config.launch.preload = false;
     config.launch.prefix = {SKEP_TEST_PYTHON, "-c",
                             "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"};
     config.restart.limit = 1;

@@ -16,6 +16,7 @@ constexpr std::uint64_t mebibyte = 1u << 20;
 
 pool_config behind_shell() {
     auto config = quick(basic_pool(1));
+    config.launch.preload = false;
     config.launch.prefix = {"sh", "-c", "\"$@\"; true", "sh"};
     return config;
 }
@@ -65,6 +66,7 @@ BOOST_AUTO_TEST_CASE(
     of_a_process_that_has_left_group_and_session_is_not_measured_and_the_limit_is_warned_of) {
     const log_capture log;
     auto config = quick(basic_pool(1));
+    config.launch.preload = false;
     config.launch.prefix = {"setsid", "--wait"};
     config.recycle.soft_memory = mebibyte;
     config.recycle.memory_interval = 10ms;

@@ -25,6 +25,7 @@ std::string python_sdk() {
 
 pool_config stdio_pool(std::size_t workers = 1, const std::string& script = "integration/workers/basic.py") {
     auto config = quick(python_pool(script, workers));
+    config.launch.preload = false;
     config.launch.transport = transport::stdio;
     return config;
 }

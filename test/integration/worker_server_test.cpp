@@ -363,6 +363,7 @@ BOOST_AUTO_TEST_CASE(a_handler_says_how_far_it_is) {
 
 BOOST_AUTO_TEST_CASE(frames_over_stdio) {
     auto config = cpp_pool();
+    config.launch.preload = false;
     config.launch.transport = transport::stdio;
     with_pool(config, [](pool& workers) -> asio::awaitable<void> {
         auto call = tokens(100);

@@ -17,6 +17,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -90,6 +91,7 @@ inline pool_config python_pool(const std::string& script, std::size_t workers = 
     config.min_ready = workers; // so that a test finds all of them up
     config.log_level = log_level::off;
     config.output.handler = [](const output_line&) {};
+    config.launch.preload = std::getenv("SKEP_TEST_PRELOAD") != nullptr; // for the whole suite
     return config;
 }
 
