@@ -17,9 +17,6 @@ namespace {
 
 constexpr int between_abort_looks = 20; // milliseconds
 
-/// Time of a template for an answer after the abort: a fork is over by then, so the template stays usable.
-constexpr duration after_abort = std::chrono::milliseconds(500);
-
 } // namespace
 
 template_line::template_line(unique_fd line) noexcept : host_(::getpid()), line_(std::move(line)) {}
@@ -34,7 +31,8 @@ bool template_line::send(std::string_view order, std::span<const int> descriptor
     return send_descriptors(line_.get(), order, descriptors) == static_cast<ssize_t>(order.size());
 }
 
-std::optional<message_with_descriptor> template_line::receive(duration limit, const launch_abort& abort) {
+std::optional<message_with_descriptor> template_line::receive(duration limit, duration grace,
+                                                              const launch_abort& abort) {
     using std::chrono::steady_clock;
     auto deadline = steady_clock::now() + limit;
     bool was_aborted = false;
@@ -43,7 +41,7 @@ std::optional<message_with_descriptor> template_line::receive(duration limit, co
     while (ready <= 0 && steady_clock::now() < deadline) {
         ready = ::poll(&message, 1, between_abort_looks);
         if (abort.is_requested() && !std::exchange(was_aborted, true)) {
-            deadline = std::min(deadline, steady_clock::now() + after_abort);
+            deadline = std::min(deadline, steady_clock::now() + grace);
         }
     }
     message_with_descriptor received;

@@ -30,8 +30,8 @@ public:
     bool send(std::string_view order, std::span<const int> descriptors) noexcept;
 
     /// Waits for a message. Returns nullopt if the template ends, if its message is too long, if `limit` has
-    /// passed, or a moment after `abort` is requested.
-    std::optional<message_with_descriptor> receive(duration limit, const launch_abort& abort);
+    /// passed, or `grace` after `abort` is requested.
+    std::optional<message_with_descriptor> receive(duration limit, duration grace, const launch_abort& abort);
 
     /// Returns true if the template has closed its end.
     bool is_over() const noexcept;

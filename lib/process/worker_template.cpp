@@ -20,6 +20,9 @@ namespace {
 
 constexpr std::chrono::milliseconds between_adoption_looks(1);
 constexpr std::chrono::seconds for_adoption(1);
+
+/// Time for an answer after the abort: a fork is over by then, so the template stays usable.
+constexpr duration after_abort = std::chrono::milliseconds(500);
 constexpr std::chrono::seconds for_end_report(1);
 
 std::map<std::string, std::string> environment_by_name(const std::vector<std::string>& entries) {
@@ -76,10 +79,12 @@ worker_template::worker_template(fd_pair line, const launcher& launch, guard& pr
 
 std::vector<std::string> worker_template::await_ready(duration limit, const launch_abort& abort) {
     const auto began = std::chrono::steady_clock::now();
-    const auto message = line_.receive(limit, abort);
+    const auto message = line_.receive(limit, duration::zero(), abort);
     if (!message) {
         const bool is_late = std::chrono::steady_clock::now() - began >= limit;
-        fail_start(is_late ? "was not ready within start.timeout" : "");
+        fail_start(abort.is_requested() ? "was cancelled"
+                   : is_late            ? "was not ready within start.timeout"
+                                        : "");
     }
     auto report = decode_template_report(message->text);
     if (!report) {
@@ -141,7 +146,7 @@ std::optional<launched_child> worker_template::fork(const launch_spec& spec, con
     if (!line_.send(*order, descriptors)) {
         give_up("the template has ended");
     }
-    auto answer = line_.receive(limit, abort);
+    auto answer = line_.receive(limit, after_abort, abort);
     if (!answer) {
         give_up("the template has not answered");
     }

@@ -11,6 +11,7 @@
 
 #include <csignal>
 #include <mutex>
+#include <optional>
 #include <set>
 
 namespace skep::test {
@@ -366,6 +367,31 @@ BOOST_AUTO_TEST_CASE(a_template_that_hangs_is_killed) {
         const auto failure = co_await failure_of(std::move(starting));
         BOOST_TEST(failure.code() == errc::start_failed, failure.what());
         co_await workers.shutdown();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_shutdown_ends_a_template_that_loads_its_script) {
+    printed_lines lines;
+    auto config = forked_pool(1, "slow");
+    config.output.handler = lines.handler();
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), config);
+        std::optional<errc> outcome;
+        asio::co_spawn(context, workers.start(), [&](std::exception_ptr problem) {
+            try {
+                std::rethrow_exception(problem);
+            } catch (const error& e) {
+                outcome = e.kind();
+            }
+        });
+        auto is_printed = [&] { return lines.has("the template is up"); };
+        const bool is = co_await eventually(is_printed);
+        BOOST_TEST(is);
+        co_await workers.shutdown();
+        auto has_ended = [&] { return outcome.has_value(); };
+        const bool ended = co_await eventually(has_ended);
+        BOOST_TEST(ended);
+        BOOST_TEST((outcome == errc::shutting_down));
     });
 }
 

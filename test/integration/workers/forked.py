@@ -52,6 +52,8 @@ def serve_orders(behaviour):
     line = socket.socket(fileno=int(os.environ["SKEP_TEMPLATE_FD"]))
     print("the template is up")
     sys.stdout.flush()
+    if behaviour == "slow":
+        time.sleep(1000)
     objections = ["3 threads: a, b, c"] if behaviour == "refuse" else []
     report = {"type": "template", "version": 1, "pid": os.getpid(), "objections": objections}
     line.send(json.dumps(report).encode())
