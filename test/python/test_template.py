@@ -287,6 +287,24 @@ class Forks(TemplateCase):
         worker.control.close()
         self.assertEqual(worker.wait().si_status, 70)
 
+    def test_handlers_of_the_end_belong_to_the_process_that_has_registered_them(self):
+        hook = "import atexit\natexit.register(print, 'template')\n@worker.on_start\ndef more():\n"
+        hook += "    atexit.register(print, 'worker')\n    threading.Thread(target=print, args=('thread',)).start()\n"
+        template = self.start(COMMANDS + hook + RUN)
+        worker = self.fork(template)
+        self.assertEqual(worker.stop().si_status, 0)
+        self.assertEqual(worker.output()[0].splitlines(), ["thread", "worker"])
+        self.assertEqual(template.finish(), (0, "", ""))
+
+    def test_a_hook_that_fails_in_a_worker(self):
+        hook = "@worker.on_start\ndef fail(): {}\n"
+        for line, status, text in (("raise ValueError('no disk')", 1, "ValueError: no disk"), ("sys.exit(7)", 7, "")):
+            worker = self.fork(self.start(COMMANDS + hook.format(line) + RUN), ready=False)
+            worker.receive()
+            worker.welcome()
+            self.assertEqual(worker.wait().si_status, status)
+            self.assertIn(text, worker.output()[1])
+
     def test_sigterm_ends_a_worker_in_order(self):
         worker = self.fork(self.start())
         signal.pidfd_send_signal(worker.pidfd, signal.SIGTERM)

@@ -9,7 +9,7 @@ from typing import List, Set
 from . import logs  # noqa: F401
 from ._calls.responder import Work
 from ._process.diagnostics import write_to_stderr
-from ._process.exits import EXIT_PROTOCOL_ERROR, exit_at_once, flush_output, report_protocol_error
+from ._process.exits import EXIT_PROTOCOL_ERROR, drop_exit_handlers, exit_at_once, flush_output, report_protocol_error
 from ._process.forking import enter_session, fork_worker
 from ._process.interpreter import threading_kind
 from ._process.objections import find_objections
@@ -31,6 +31,7 @@ def serve_template(line: TemplateLine, work: Work) -> None:
     except ProtocolError as error:
         report_protocol_error(error)
         exit_at_once(EXIT_PROTOCOL_ERROR)
+    drop_exit_handlers()
     _reseed()
     if is_collecting:
         gc.enable()

@@ -3,7 +3,7 @@
 import functools
 import os
 import sys
-from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, TypeVar, Union, overload
+from typing import Any, Callable, Dict, List, Literal, Mapping, NoReturn, Optional, Sequence, TypeVar, Union, overload
 
 from ._calls.command import RESERVED_PREFIX, BatchCommand, Command, EngineCommand, HealthCheck, unwrap_function
 from ._calls.engine import Engine
@@ -20,6 +20,7 @@ from ._process.exits import (
     exit_at_once,
     exit_forked_child,
     report_protocol_error,
+    run_to_end,
 )
 from ._process.script import NO_POOL, confirm_run, expect_run, is_multiprocessing_import, warn_of_missing_guard
 from ._profiles.conversation import Conversation, Unsuitable, check_threads
@@ -338,8 +339,9 @@ class Worker:
 
         Exit status: 0 after an orderly stop, 1 if a start or stop hook failed, 64 if no pool has started the script,
         70 if the host is gone, 76 if the host broke the protocol, 78 if the script cannot serve as its pool requires
-        (stderr has the reason). A child forked by a command or a hook ends when it returns from there, without its
-        atexit handlers: with 0, with 1 after an error, or with the status passed to sys.exit().
+        (stderr has the reason). Code after run() may not run, even in finally blocks. A child forked by a command or a
+        hook ends when it returns from there, without its atexit handlers: with 0, with 1 after an error, or with the
+        status passed to sys.exit().
 
         Raises:
             RuntimeError: a worker of this process serves already, for example in a hook or a command.
@@ -350,6 +352,11 @@ class Worker:
             return
         if self._template is not None:
             self._leave_template(self._template)
+            run_to_end(self._serve_pool)
+        self._serve_pool()
+
+    def _serve_pool(self) -> NoReturn:
+        """Serves calls, then raises SystemExit."""
         if self._connection is None:
             write_to_stderr(f"skep: {self._connect_error}\n")
             sys.exit(EXIT_NOT_STARTED_BY_POOL)
