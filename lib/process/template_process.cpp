@@ -3,6 +3,7 @@
 
 #include "process/template_process.hpp"
 
+#include "process/descriptor_passing.hpp"
 #include "process/fork_objections.hpp"
 #include "process/host_connection.hpp"
 #include "process/leash.hpp"
@@ -18,6 +19,8 @@
 #include <cstring>
 #include <fcntl.h>
 #include <optional>
+#include <poll.h>
+#include <span>
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
@@ -53,27 +56,12 @@ std::string text_of_errno(const char* call) {
 }
 
 /// Ends this process if the pool is gone.
-void send(int line, const std::string& message, int descriptor = -1) noexcept {
-    iovec text{const_cast<char*>(message.data()), message.size()};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-    msghdr packet{};
-    packet.msg_iov = &text;
-    packet.msg_iovlen = 1;
-    if (descriptor >= 0) {
-        packet.msg_control = control.data();
-        packet.msg_controllen = control.size();
-        cmsghdr* const rights = CMSG_FIRSTHDR(&packet);
-        rights->cmsg_level = SOL_SOCKET;
-        rights->cmsg_type = SCM_RIGHTS;
-        rights->cmsg_len = CMSG_LEN(sizeof(int));
-        std::memcpy(CMSG_DATA(rights), &descriptor, sizeof(int));
-    }
-    ssize_t sent = -1;
-    do {
-        sent = ::sendmsg(line, &packet, MSG_NOSIGNAL);
-    } while (sent < 0 && errno == EINTR);
-    if (sent < 0) {
-        leave(0);
+void send(int line, const std::string& message, std::span<const int> descriptors = {}) noexcept {
+    while (send_descriptors(line, message, descriptors) < 0) {
+        pollfd ready{line, POLLOUT, 0};
+        if (errno != EAGAIN || ::poll(&ready, 1, -1) < 0) {
+            leave(0);
+        }
     }
 }
 
@@ -179,7 +167,8 @@ std::string become_worker(taken_order& job) {
         ::kill(worker, SIGKILL);
         send_failure(line, error);
     } else {
-        send(line, encode_fork_answer({worker, {}}), pidfd.get());
+        const std::array<int, 1> passed{pidfd.get()};
+        send(line, encode_fork_answer({worker, {}}), passed);
     }
     leave(0);
 }
