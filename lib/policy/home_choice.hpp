@@ -40,6 +40,7 @@ inline home_step home_step_of(const home_report& report, bool is_strict) noexcep
 /// the same nodes choose the same node; a node that comes or goes moves only the sessions of that node.
 class rendezvous {
 public:
+    /// `session` must live as long as the choice.
     explicit rendezvous(std::string_view session) noexcept : session_(session) {}
 
     /// Takes part in the choice. The order of the nodes does not matter.

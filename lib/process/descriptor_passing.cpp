@@ -49,7 +49,7 @@ ssize_t send_descriptors(int socket, std::string_view text, std::span<const int>
     part->cmsg_level = SOL_SOCKET;
     part->cmsg_type = SCM_RIGHTS;
     part->cmsg_len = CMSG_LEN(descriptors.size_bytes());
-    std::memcpy(CMSG_DATA(part), descriptors.data(), descriptors.size_bytes());
+    std::ranges::copy(std::as_bytes(descriptors), reinterpret_cast<std::byte*>(CMSG_DATA(part)));
     ssize_t sent = 0;
     do {
         sent = ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);

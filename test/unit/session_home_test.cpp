@@ -242,7 +242,8 @@ BOOST_AUTO_TEST_CASE(strict_sessions_that_begin_at_the_same_time_meet) {
         BOOST_TEST(!first.failure.has_value(), first.text);
         BOOST_TEST(first.node == second.node);
         BOOST_TEST(first.node == [&] {
-            rendezvous choice(numbered(i));
+            const auto session = numbered(i);
+            rendezvous choice(session);
             for (const auto* const name : {"node-0", "node-1", "node-2"}) {
                 choice.offer(name);
             }
@@ -358,7 +359,8 @@ BOOST_AUTO_TEST_CASE(a_strict_call_waits_for_a_link_to_the_node_of_its_session) 
     for (std::size_t i = 0; i < 12; ++i) {
         site.ears->link().publish("skep.default.load", {}, {}, encode_beacon(ghost));
         site.time.run_until_idle();
-        rendezvous choice(numbered(i));
+        const auto session = numbered(i);
+        rendezvous choice(session);
         for (const auto* const name : {"node-0", "node-1", "ghost"}) {
             choice.offer(name);
         }
