@@ -11,6 +11,7 @@
 #include "wire/protocol_violation.hpp"
 
 #include <algorithm>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -100,15 +101,17 @@ bool node_core::end_drain(drain_cause cause) {
     return has_ended;
 }
 
-/// Tells all clients whether the node drains.
+/// Tells all clients whether the node drains. Without memory, the next beacon tells them.
 void node_core::tell_clients() {
     for (auto& each : setup_.pools) {
         each.second.set_draining(drain_.is_draining());
     }
-    announce(load_subject(setup_.domain));
-    for (const auto& each : links_) {
-        each.second->tell_load();
-    }
+    try {
+        announce(load_subject(setup_.domain));
+        for (const auto& each : links_) {
+            each.second->tell_load();
+        }
+    } catch (const std::bad_alloc&) {}
 }
 
 void node_core::undrain() {
