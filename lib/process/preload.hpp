@@ -21,7 +21,7 @@
 
 namespace skep {
 
-/// What happened to the template of a pool, for the pool's strand.
+/// An event of the template of a pool, for the pool's strand.
 using template_event =
     std::variant<events::template_started, events::template_ended, events::template_refused>;
 

@@ -18,7 +18,7 @@ namespace skep {
 
 namespace {
 
-constexpr std::chrono::milliseconds between_adoption_looks(1);
+constexpr std::chrono::milliseconds between_nursery_looks(1);
 constexpr std::chrono::seconds for_adoption(1);
 
 /// Time for an answer after the abort: a fork is over by then, so the template stays usable.
@@ -98,17 +98,19 @@ void worker_template::fail_start(const std::string& problem) {
     if (const int number = nursery_->start_problem(); number != 0) {
         launcher::fail(launch_step::exec, number, spec_.executable);
     }
-    std::string text = problem;
-    if (text.empty()) {
-        const auto deadline = std::chrono::steady_clock::now() + for_end_report;
-        auto status = nursery_->take_status(pid(), 0);
-        while (!status && std::chrono::steady_clock::now() < deadline && !nursery_->is_over()) {
-            std::this_thread::sleep_for(between_adoption_looks);
-            status = nursery_->take_status(pid(), 0);
-        }
-        text = status ? "has ended before it was ready: " + to_string(*status) : "has closed its connection";
+    throw error(errc::spawn_failed,
+                with_detail("the template of the workers " + (problem.empty() ? early_end() : problem)));
+}
+
+/// Tells how the template has ended, as soon as the nursery has reported the end.
+std::string worker_template::early_end() {
+    const auto deadline = std::chrono::steady_clock::now() + for_end_report;
+    auto status = nursery_->take_status(pid(), 0);
+    while (!status && std::chrono::steady_clock::now() < deadline && !nursery_->is_over()) {
+        std::this_thread::sleep_for(between_nursery_looks);
+        status = nursery_->take_status(pid(), 0);
     }
-    throw error(errc::spawn_failed, with_detail("the template of the workers " + text));
+    return status ? "has ended before it was ready: " + to_string(*status) : "has closed its connection";
 }
 
 std::optional<std::string> worker_template::order_for(const launch_spec& spec,
@@ -168,7 +170,7 @@ launched_child worker_template::adopt(message_with_descriptor answer, std::size_
     const auto deadline = std::chrono::steady_clock::now() + for_adoption;
     auto is_adopted = is_new_child(pid, answer.descriptor.get(), ordered_at);
     while (is_adopted == false && std::chrono::steady_clock::now() < deadline) {
-        std::this_thread::sleep_for(between_adoption_looks); // its parent is about to end
+        std::this_thread::sleep_for(between_nursery_looks); // its parent is about to end
         is_adopted = is_new_child(pid, answer.descriptor.get(), ordered_at);
     }
     if (is_adopted != true) {

@@ -52,6 +52,7 @@ private:
     std::optional<bool> is_new_child(pid_t pid, int pidfd, long long ordered_at) const;
     bool is_adopter(pid_t parent) const;
     [[noreturn]] void fail_start(const std::string& problem);
+    std::string early_end();
     [[noreturn]] void give_up(const std::string& problem);
 
     const launch_spec spec_;

@@ -3,13 +3,13 @@
 
 #include "wire/fork_messages.hpp"
 
-#include "wire/json_fields.hpp"
 #include "wire/json_writer.hpp"
+#include "wire/read_members.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <exception>
+#include <utility>
 
 namespace skep {
 
@@ -43,9 +43,8 @@ std::string encode_fork_answer(const fork_answer& answer) {
 std::optional<fork_order> decode_fork_order(std::string_view message) {
     fork_order order;
     bool is_order = false;
-    try {
-        json_field_reader reader(limits_of_orders);
-        for (const auto& field : reader.read(message)) {
+    const bool is_readable =
+        read_members(message, most_template_bytes, limits_of_orders, [&](const json_field& field) {
             if (field.key == "type") {
                 is_order = field.value.as_string() == "fork";
             } else if (field.key == "worker") {
@@ -59,11 +58,8 @@ std::optional<fork_order> decode_fork_order(std::string_view message) {
                     order.arguments.emplace_back(word.as_string());
                 }
             }
-        }
-    } catch (const std::exception&) { // malformed, or a member of another type
-        return std::nullopt;
-    }
-    return is_order ? std::optional(std::move(order)) : std::nullopt;
+        });
+    return is_readable && is_order ? std::optional(std::move(order)) : std::nullopt;
 }
 
 } // namespace skep

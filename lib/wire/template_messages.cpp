@@ -3,13 +3,9 @@
 
 #include "wire/template_messages.hpp"
 
-#include "wire/json_fields.hpp"
 #include "wire/json_writer.hpp"
-#include "wire/protocol_violation.hpp"
+#include "wire/read_members.hpp"
 
-#include <boost/system/system_error.hpp>
-
-#include <stdexcept>
 #include <utility>
 
 namespace skep {
@@ -41,24 +37,9 @@ void append_arguments(std::string& out, const fork_order& order) {
     }
 }
 
-/// Calls `read(field)` for each member. Returns false if the message is too long or no object, or if a member
-/// has another type.
 template <class Read>
 bool read_template_members(std::string_view message, Read&& read) {
-    if (message.size() > most_template_bytes) {
-        return false;
-    }
-    try {
-        json_field_reader reader(limits_of_template);
-        for (const auto& each : reader.read(message)) {
-            read(each);
-        }
-        return true;
-    } catch (const protocol_violation&) {
-    } catch (const boost::system::system_error&) { // a member of another type
-    } catch (const std::logic_error&) {            // likewise, thrown by older Boost
-    }
-    return false;
+    return read_members(message, most_template_bytes, limits_of_template, read);
 }
 
 std::vector<std::string> texts_of(const boost::json::value& list) {

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Templates with the SDKs: what their workers share, and what they refuse. The whole suite runs with forked
-// workers as well: see SKEP_TEST_PRELOAD.
+// Templates with the SDKs: the memory that their workers share, and the reasons against a fork. The whole
+// suite runs with forked workers as well: see SKEP_TEST_PRELOAD.
 
 #include "support/log_capture.hpp"
 #include "support/run.hpp"
@@ -122,13 +122,8 @@ BOOST_AUTO_TEST_CASE(a_hook_that_fails_is_quoted) {
     const scratch_folder folder;
     auto config = preloaded(folder, "@worker.on_preload\ndef fail(): raise ValueError('no weights')\n");
     config.launch.preload_fallback = false;
-    run([&](asio::io_context& context) -> asio::awaitable<void> {
-        pool workers(context.get_executor(), config);
-        auto starting = workers.start();
-        const auto failure = co_await failure_of(std::move(starting));
-        BOOST_TEST(contains(failure.what(), "ValueError: no weights"), failure.what());
-        co_await workers.shutdown();
-    });
+    const auto failure = start_failure(config);
+    BOOST_TEST(contains(failure.what(), "ValueError: no weights"), failure.what());
 }
 
 BOOST_AUTO_TEST_CASE(workers_in_cpp) {

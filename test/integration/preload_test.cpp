@@ -312,14 +312,9 @@ BOOST_AUTO_TEST_CASE(a_script_that_fails_is_quoted) {
     auto config = forked_pool();
     config.launch.args = {write_file(folder / "broken.py", "raise ValueError('no model')\n")};
     config.launch.preload_fallback = false;
-    run([&](asio::io_context& context) -> asio::awaitable<void> {
-        pool workers(context.get_executor(), config);
-        auto starting = workers.start();
-        const auto failure = co_await failure_of(std::move(starting));
-        BOOST_TEST(contains(failure.what(), "has ended before it was ready: exit code 1"), failure.what());
-        BOOST_TEST(contains(failure.what(), "ValueError: no model"), failure.what());
-        co_await workers.shutdown();
-    });
+    const auto failure = start_failure(config);
+    BOOST_TEST(contains(failure.what(), "has ended before it was ready: exit code 1"), failure.what());
+    BOOST_TEST(contains(failure.what(), "ValueError: no model"), failure.what());
 }
 
 BOOST_AUTO_TEST_CASE(workers_with_the_sdk_are_forked) {
@@ -337,37 +332,22 @@ BOOST_AUTO_TEST_CASE(workers_with_the_sdk_are_forked) {
 BOOST_AUTO_TEST_CASE(without_a_fallback_objections_fail_the_start) {
     auto config = forked_pool(1, "refuse");
     config.launch.preload_fallback = false;
-    run([&](asio::io_context& context) -> asio::awaitable<void> {
-        pool workers(context.get_executor(), config);
-        auto starting = workers.start();
-        const auto failure = co_await failure_of(std::move(starting));
-        BOOST_TEST(contains(failure.what(), "3 threads: a, b, c"), failure.what());
-        co_await workers.shutdown();
-    });
+    const auto failure = start_failure(config);
+    BOOST_TEST(contains(failure.what(), "3 threads: a, b, c"), failure.what());
 }
 
 BOOST_AUTO_TEST_CASE(a_template_that_names_another_process_is_not_believed) {
     auto config = forked_pool(1, "lie");
     config.launch.preload_fallback = false;
-    run([&](asio::io_context& context) -> asio::awaitable<void> {
-        pool workers(context.get_executor(), config);
-        auto starting = workers.start();
-        const auto failure = co_await failure_of(std::move(starting));
-        BOOST_TEST(contains(failure.what(), "is not a new child of the nursery"), failure.what());
-        co_await workers.shutdown();
-    });
+    const auto failure = start_failure(config);
+    BOOST_TEST(contains(failure.what(), "is not a new child of the nursery"), failure.what());
 }
 
 BOOST_AUTO_TEST_CASE(a_template_that_hangs_is_killed) {
     auto config = forked_pool(1, "hang");
     config.start.timeout = 5s;
-    run([&](asio::io_context& context) -> asio::awaitable<void> {
-        pool workers(context.get_executor(), config);
-        auto starting = workers.start();
-        const auto failure = co_await failure_of(std::move(starting));
-        BOOST_TEST(failure.code() == errc::start_failed, failure.what());
-        co_await workers.shutdown();
-    });
+    const auto failure = start_failure(config);
+    BOOST_TEST(failure.code() == errc::start_failed, failure.what());
 }
 
 BOOST_AUTO_TEST_CASE(a_shutdown_ends_a_template_that_loads_its_script) {
@@ -396,13 +376,8 @@ BOOST_AUTO_TEST_CASE(a_shutdown_ends_a_template_that_loads_its_script) {
 }
 
 BOOST_AUTO_TEST_CASE(a_failed_fork_fails_the_start) {
-    run([&](asio::io_context& context) -> asio::awaitable<void> {
-        pool workers(context.get_executor(), forked_pool(1, "fail"));
-        auto starting = workers.start();
-        const auto failure = co_await failure_of(std::move(starting));
-        BOOST_TEST(contains(failure.what(), "fork: no"), failure.what());
-        co_await workers.shutdown();
-    });
+    const auto failure = start_failure(forked_pool(1, "fail"));
+    BOOST_TEST(contains(failure.what(), "fork: no"), failure.what());
 }
 
 BOOST_AUTO_TEST_CASE(a_destroyed_pool_leaves_nothing) {

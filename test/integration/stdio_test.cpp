@@ -40,18 +40,6 @@ pool_config forwarded(pool_config config, std::vector<std::string> options = {})
     return config;
 }
 
-/// Starts a pool that cannot come up, and returns why.
-error start_failure(const pool_config& config) {
-    std::optional<error> problem;
-    run([&](asio::io_context& context) -> asio::awaitable<void> {
-        pool workers(context.get_executor(), config);
-        auto failed = co_await failure_of(workers.start());
-        problem = std::move(failed);
-        co_await workers.shutdown();
-    });
-    return *problem;
-}
-
 void check_mentions(const error& problem, const std::string& words) {
     BOOST_TEST(contains(problem.what(), words), words << " in: " << problem.what());
 }

@@ -8,8 +8,8 @@
 
 namespace skep::test {
 
-/// Runs `body` in a forked copy of this process. Returns its exit code; that of the signal that
-/// ended it, negated (of the alarm, if it hangs).
+/// Runs `body` in a forked copy of this process. Returns its exit code, or the negated number of
+/// the signal that ended it: of the alarm, if it hangs.
 template <class Body>
 int in_a_child(Body body) {
     const pid_t pid = ::fork();

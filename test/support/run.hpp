@@ -117,6 +117,18 @@ asio::awaitable<error> failure_of(asio::awaitable<T> operation) {
     co_return error(errc::invalid_request, {});
 }
 
+/// Starts a pool that cannot come up, and returns why.
+inline error start_failure(const pool_config& config) {
+    std::optional<error> problem;
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), config);
+        auto starting = workers.start();
+        problem = co_await failure_of(std::move(starting));
+        co_await workers.shutdown();
+    });
+    return *problem;
+}
+
 /// A pause in real time, for what cannot be waited for.
 asio::awaitable<void> inline pause(duration length) {
     asio::steady_timer timer(co_await asio::this_coro::executor, length);
