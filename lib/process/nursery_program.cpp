@@ -72,27 +72,28 @@ void become_template(char** command, pid_t nursery) {
     }
 }
 
-/// Returns the pid of the template; 0 if it could not be started, with errno set.
-pid_t start_template(char** command) {
-    std::array<int, 2> failure{};
-    if (pipe2(failure.data(), O_CLOEXEC) != 0) {
-        return 0;
-    }
+/// Forks the template. It waits at the far end of the gate. Returns its pid; -1 with errno set.
+pid_t fork_template(char** command, const std::array<int, 2>& gate) {
     const pid_t nursery = getpid();
     const pid_t child = fork(); // lint: allow process because the program has one thread
     if (child == 0) {
-        become_template(command, nursery);
-        [[maybe_unused]] const auto written = write(failure[1], &errno, sizeof errno);
+        close(gate[0]);
+        char opening = 0;
+        if (read(gate[1], &opening, 1) == 1) {
+            become_template(command, nursery);
+        }
+        send(gate[1], &errno, sizeof errno, MSG_NOSIGNAL);
         _exit(127);
     }
-    int problem = child < 0 ? errno : 0;
-    close(failure[1]);
-    if (child > 0 && read(failure[0], &problem, sizeof problem) != sizeof problem) {
-        problem = 0; // the pipe was closed by a successful exec
-    }
-    close(failure[0]);
-    errno = problem;
-    return problem == 0 ? child : 0;
+    return child;
+}
+
+/// Lets the template run its command. Returns the errno of a failure; 0 once the command runs.
+int open_gate(int gate_end) {
+    const char opening = 0;
+    int problem = 0;
+    const bool is_open = send(gate_end, &opening, 1, MSG_NOSIGNAL) == 1;
+    return is_open && read(gate_end, &problem, sizeof problem) == sizeof problem ? problem : 0;
 }
 
 /// The streams are the template's: the nursery must not keep them open.
@@ -106,9 +107,13 @@ class nursery_loop {
 public:
     explicit nursery_loop(int child_signals) : child_signals_(child_signals) {}
 
+    /// Reports the template before the template can, and a failure before the template's line ends.
     void start(char** command) {
-        template_ = start_template(command);
-        reports_.add(template_ == 0 ? nursery_report{0, 0, errno} : nursery_report{template_, 0, 0});
+        if (const int problem = try_start(command); problem != 0) {
+            template_ = 0;
+            reports_.add({0, 0, problem});
+            reports_.send_all();
+        }
         release_streams();
     }
 
@@ -146,6 +151,24 @@ public:
     }
 
 private:
+    /// Returns the errno of a failure; 0 once the template runs.
+    int try_start(char** command) {
+        std::array<int, 2> gate{};
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate.data()) != 0) {
+            return errno;
+        }
+        template_ = fork_template(command, gate);
+        int problem = template_ < 0 ? errno : 0;
+        close(gate[1]);
+        if (problem == 0) {
+            reports_.add({template_, 0, 0});
+            reports_.send_all();
+            problem = open_gate(gate[0]);
+        }
+        close(gate[0]);
+        return problem;
+    }
+
     /// Returns false at the end of the stream.
     bool take_message() {
         char message = 0;

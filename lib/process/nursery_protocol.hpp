@@ -29,8 +29,9 @@ inline constexpr char nursery_role[] = "nursery";
 /// Orders the nursery to kill the template, not the workers.
 inline constexpr char end_template_message = 't';
 
-/// A child that the nursery has collected, as waitid() describes it. With a `code` of 0: the template was
-/// started; with a `pid` of 0 as well, its program could not be started, and `status` is the errno.
+/// A child that the nursery has collected, as waitid() describes it. With a `code` of 0: the template is
+/// about to be started, and its own messages come later; with a `pid` of 0 as well, its program could not be
+/// started, and `status` is the errno.
 struct nursery_report {
     pid_t pid;
     int code;

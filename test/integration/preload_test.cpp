@@ -317,6 +317,17 @@ BOOST_AUTO_TEST_CASE(a_script_that_fails_is_quoted) {
     BOOST_TEST(contains(failure.what(), "ValueError: no model"), failure.what());
 }
 
+BOOST_AUTO_TEST_CASE(a_program_that_cannot_be_executed_is_named) {
+    const scratch_folder folder;
+    auto config = forked_pool();
+    config.launch.program = write_file(folder / "worker", "#!/nowhere/interpreter\n");
+    config.launch.preload_fallback = false;
+    std::filesystem::permissions(config.launch.program, std::filesystem::perms::owner_all);
+    const auto failure = start_failure(config);
+    BOOST_TEST(contains(failure.what(), config.launch.program), failure.what());
+    BOOST_TEST(contains(failure.what(), "No such file or directory"), failure.what());
+}
+
 BOOST_AUTO_TEST_CASE(workers_with_the_sdk_are_forked) {
     auto config = quick(python_pool("integration/workers/basic.py", 3));
     config.launch.preload = true;
