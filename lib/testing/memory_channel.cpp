@@ -4,6 +4,7 @@
 #include "testing/memory_channel.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace skep::testing {
@@ -30,13 +31,17 @@ private:
 
 } // namespace
 
-bool memory_pipe::write(std::string_view bytes) {
+bool memory_pipe::write(std::string_view bytes) noexcept {
     if (has_ended_) {
         return false;
     }
-    bytes_ += bytes;
-    changed_.notify_all();
-    return true;
+    try {
+        bytes_ += bytes;
+        changed_.notify_all();
+    } catch (const std::bad_alloc&) { // the rest of a frame would be missing
+        end();
+    }
+    return !has_ended_;
 }
 
 asio::awaitable<std::size_t> memory_pipe::read(std::span<char> room) {

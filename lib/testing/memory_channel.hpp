@@ -20,8 +20,8 @@ class memory_pipe {
 public:
     explicit memory_pipe(const strand& executor) : changed_(executor) {}
 
-    /// Returns false after end().
-    bool write(std::string_view bytes);
+    /// Returns false after end(). Without memory for the bytes, the pipe ends.
+    bool write(std::string_view bytes) noexcept;
 
     /// Waits for bytes. Returns their number, 0 at the end.
     asio::awaitable<std::size_t> read(std::span<char> room);

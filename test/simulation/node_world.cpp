@@ -315,10 +315,13 @@ void node_world::check_origin(const node_call_record& record, const reply& answe
     }
 }
 
-/// A plain call is lost where it may have run.
+/// A plain call is lost where it may have run. An error that lacks memory for its details names no node.
 void node_world::check_origin(const node_call_record& record, const error& failure) {
     const bool is_lost = failure.kind() == errc::worker_lost || failure.kind() == errc::node_lost;
     const auto& node = failure.info().node;
+    if (node.empty() && world_.failed_allocations() > 0) {
+        return;
+    }
     const bool is_named =
         !node.empty() || !record.session.empty(); // the second attempt of a session has none
     if (is_lost && (!is_named || (!record.is_idempotent && record.runs == 1 && node != record.node))) {
