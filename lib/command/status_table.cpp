@@ -99,6 +99,19 @@ row row_of_worker(const json::value& worker) {
             activity_of(worker)};
 }
 
+row row_of_node(const std::string& pool, const json::value& node) {
+    const auto round_trip = number_at(node, "/round_trip_ms"); // 0: not measured yet
+    return {text_at(node, "/name"),       pool,
+            text_at(node, "/state"),      count_at(node, "/calls") + '/' + count_at(node, "/places"),
+            count_at(node, "/own_calls"), round_trip == 0 ? "-" : time_text(round_trip),
+            count_at(node, "/ejections")};
+}
+
+/// Returns the rows below the titles as a table of their own; nothing without such rows.
+std::string further_table(const std::vector<row>& rows) {
+    return rows.size() > 1 ? '\n' + align(rows) : "";
+}
+
 } // namespace
 
 std::string align(const std::vector<row>& rows) {
@@ -125,13 +138,17 @@ std::string status_table(const json::value& document) {
         {"POOL", "PHASE", "WORKERS", "QUEUED", "RUNNING", "OK", "FAILED", "CRASHES", "P50", "P99"}};
     std::vector<row> workers{
         {"WORKER", "STATE", "HEALTH", "PID", "LOAD", "CALLS", "ERRORS", "MEMORY", "UPTIME", "NOW"}};
+    std::vector<row> nodes{{"NODE", "POOL", "STATE", "LOAD", "OWN", "ROUND TRIP", "EJECTIONS"}};
     for (const auto& pool : array_at(document, "/pools")) {
         pools.push_back(row_of_pool(pool));
+        for (const auto& node : array_at(pool, "/status/remote/nodes")) {
+            nodes.push_back(row_of_node(text_at(pool, "/status/name"), node));
+        }
         for (const auto& worker : array_at(pool, "/status/workers")) {
             workers.push_back(row_of_worker(worker));
         }
     }
-    return align(pools) + '\n' + align(workers);
+    return align(pools) + '\n' + align(workers) + further_table(nodes);
 }
 
 } // namespace skep

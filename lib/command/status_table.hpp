@@ -13,8 +13,8 @@ namespace skep {
 /// Returns lines of columns, each as wide as its widest cell. The last column keeps its width.
 std::string align(const std::vector<std::vector<std::string>>& rows);
 
-/// Returns the document of /status.json as two tables for people: the pools, and their workers. Unknown and
-/// missing members are shown as "-".
+/// Returns the document of /status.json as tables for people: the pools, their workers, and the nodes, if
+/// any. Unknown and missing members are shown as "-".
 std::string status_table(const boost::json::value& document);
 
 } // namespace skep

@@ -12,6 +12,7 @@
 #include "command/usage_error.hpp"
 #include "command/words.hpp"
 #include "support/fake_runtime.hpp"
+#include "support/text.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/test/unit_test.hpp>
@@ -129,6 +130,18 @@ BOOST_AUTO_TEST_CASE(a_status_is_two_tables) {
                "WORKER      STATE    HEALTH   PID  LOAD  CALLS  ERRORS  MEMORY  UPTIME  NOW\n"
                "models/0#1  busy     healthy  7    1/1   10     2       2 MiB   2 h     predict\\x1b 1.5 s\n"
                "models/1#4  pending  -        0    -/-   -      -       0 KiB   0 ms    killed\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_status_with_nodes_has_a_table_of_them) {
+    const auto document = boost::json::parse(R"({"pools": [{"status": {"name": "far", "phase": "running",
+        "live": 1, "desired": 1, "remote": {"nodes": [
+            {"name": "a", "state": "linked", "calls": 3, "places": 8, "own_calls": 2, "round_trip_ms": 0.5,
+             "ejections": 0}, {"name": "b", "state": "silent"}]}}}]})");
+    BOOST_TEST(contains(status_table(document), "UPTIME  NOW\n"
+                                                "\n"
+                                                "NODE  POOL  STATE   LOAD  OWN  ROUND TRIP  EJECTIONS\n"
+                                                "a     far   linked  3/8   2    0.5 ms      0\n"
+                                                "b     far   silent  -/-   -    -           -\n"));
 }
 
 BOOST_AUTO_TEST_CASE(a_status_of_another_form_is_no_error) {
