@@ -169,29 +169,46 @@ std::vector<client_view> node_core::clients() const {
     return found;
 }
 
-asio::awaitable<void> node_core::stop() {
-    if (std::exchange(is_ending_, true)) {
-        while (!has_ended_) {
-            co_await changed_.wait();
-        }
-        co_return;
+class node_core::stop_turn {
+public:
+    explicit stop_turn(node_core& node) noexcept : node_(node) { node_.is_stopping_ = true; }
+    ~stop_turn() {
+        node_.is_stopping_ = false;
+        node_.changed_.notify_all();
     }
-    begin_to_drain(drain_cause::end);
+    stop_turn(const stop_turn&) = delete;
+    stop_turn& operator=(const stop_turn&) = delete;
+
+private:
+    node_core& node_;
+};
+
+/// One caller at a time. If that one fails or is cancelled, the next one goes on.
+asio::awaitable<void> node_core::stop() {
+    is_ending_ = true;
     changed_.notify_all();
+    while (is_stopping_) {
+        co_await changed_.wait();
+    }
+    if (!has_ended_) {
+        const stop_turn turn(*this);
+        co_await end_all();
+        has_ended_ = true;
+    }
+}
+
+/// Continues if called again after a failure.
+asio::awaitable<void> node_core::end_all() {
+    begin_to_drain(drain_cause::end);
     while (!links_.empty()) {
-        const auto last = links_.begin()->second;
-        const link_end end_of_link{link_end_cause::closed, "the node stops"};
-        last->end(end_of_link.detail);
-        publish_end(*last, end_of_link);
-        links_.erase(links_.begin());
-        co_await last->idle();
+        const std::string subject = links_.begin()->first;
+        const link_end stopped{link_end_cause::closed, "the node stops"};
+        end(subject, stopped);
     }
     co_await burials_.join();
     tasks_.cancel();
     co_await tasks_.join();
     co_await driver_.carrier().close();
-    has_ended_ = true;
-    changed_.notify_all();
 }
 
 void node_core::on_event(link_event& event) {

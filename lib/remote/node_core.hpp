@@ -83,10 +83,13 @@ public:
     SKEP_API node_status status();
 
 private:
+    class stop_turn;
+
     bool begin_to_drain(drain_cause cause);
     bool end_drain(drain_cause cause);
     void tell_clients();
     asio::awaitable<void> tell_load();
+    asio::awaitable<void> end_all();
     asio::awaitable<void> bury(std::shared_ptr<served_link> ended_link);
 
     void on_event(link_event& event) override;
@@ -143,6 +146,7 @@ private:
     bool is_restarting_ = false; ///< at the request of an operator
     bool has_failed_ = false;
     bool is_ending_ = false; ///< stop() has begun
+    bool is_stopping_ = false;
     bool has_ended_ = false;
     std::string problem_; ///< of the bus, the last one since the connection was up
 };

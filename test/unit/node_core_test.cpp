@@ -1,203 +1,31 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "remote/node_core.hpp"
-#include "remote/node_pool.hpp"
-#include "support/raw_program.hpp"
-#include "support/text.hpp"
+#include "support/attacked_node.hpp"
 #include "wire/link_head.hpp"
-#include "wire/node_request.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <memory>
-#include <optional>
+#include <exception>
 #include <string>
 #include <utility>
-#include <vector>
 
 /// A node whose clients do what they should not.
 
 namespace skep::test {
 
 namespace data = boost::unit_test::data;
-using namespace std::chrono_literals;
-using testing::fake_pool;
-using testing::sleep_for;
-using testing::virtual_time;
-using raw_link = raw_program::raw_link;
 
 BOOST_AUTO_TEST_SUITE(node_core_test)
 
-namespace {
-
-const std::string good_wish = R"({"v":1,"pool":"default","client":"raw"})";
-const std::string cancel_of_first = R"({"type":"cancel","id":1})";
-const std::string good_welcome = R"({"type":"welcome","limits":{}})";
-
-std::string call_text(std::uint64_t id, const std::string& command = "wait", const std::string& args = "{}",
-                      const std::string& more = {}) {
-    return R"({"type":"call","id":)" + std::to_string(id) + R"(,"command":")" + command + R"(","args":)" +
-           args + more + "}";
-}
-
-pool_config quiet(std::size_t workers) {
-    pool_config config;
-    config.workers = workers;
-    config.log_level = log_level::off;
-    return config;
-}
-
-node_setup small_limits() {
-    node_setup setup;
-    setup.limits.frame_bytes = setup.limits.json_bytes = 1u << 20;
-    setup.limits.json_depth = 10;
-    setup.records.log_level = log_level::off;
-    return setup;
-}
-
-/// A node with a pool of one worker, a client that behaves well, and one that does not. At the end, nothing
-/// is left of the calls and links.
-struct attacked_node {
-    explicit attacked_node(node_setup facts = small_limits())
-        : workers(context.get_executor(), quiet(1)), setup(std::move(facts)) {
-        workers.on("double", [](worker_call& call) { return 2 * call.arg<int>("n"); });
-        workers.on("wait", [this](worker_call& call) { return wait(call); });
-        workers.on("stream", [](worker_call& call) { return send_chunks(call); });
-        time.run(workers.pool().start());
-        setup.name = "node";
-        setup.pools.emplace("default", served_pool(workers.pool(), [] { return load_view{0, 0, 1, true}; }));
-        start();
-        client.emplace(make_node_pool(make_local_context(context.get_executor()), config_of_nodes(quiet(1)),
-                                      {}, bus.connect()));
-        time.run(client->start());
-        attacker.emplace(context, time, bus);
-        check_service();
-    }
-    ~attacked_node() {
-        check_service();
-        time.run(client->shutdown());
-        client.reset();
-        attacker.reset();
-        time.advance(10s);
-        BOOST_TEST(agent->links() == 0u);
-        stop();
-        BOOST_TEST(running == 0);
-        time.run(workers.pool().shutdown());
-        time.run_until_idle();
-        BOOST_TEST(bus.connections() == 0u);
-    }
-
-    /// The node serves other clients as before.
-    void check_service() {
-        try {
-            const auto answer = time.run(client->execute(request("double").arg("n", 21).timeout(30s)));
-            BOOST_TEST(answer.as<int>() == 42);
-        } catch (const error& failure) {
-            BOOST_ERROR(failure.what());
-        }
-    }
-    void start() {
-        agent = std::make_shared<node_core>(make_local_context(context.get_executor()), setup, bus.connect());
-        asio::post(agent->executor(), [agent = agent] { agent->start(); });
-    }
-    void run(asio::awaitable<void> operation) {
-        time.run(asio::co_spawn(agent->executor(), std::move(operation), asio::use_awaitable));
-    }
-    void stop() {
-        run(agent->stop());
-        agent.reset();
-    }
-
-    raw_link& open(const std::string& wish = good_wish) { return attacker->open("node", wish); }
-    raw_link& open_and_welcome() {
-        auto& link = open();
-        BOOST_TEST(link.is_accepted);
-        attacker->send(link, raw_frame(good_welcome));
-        return link;
-    }
-    void send(raw_link& link, const std::string& json) { attacker->send(link, raw_frame(json)); }
-
-    asio::awaitable<int> wait(worker_call&) {
-        struct counted {
-            int& count;
-            ~counted() { --count; }
-        };
-        ++runs;
-        const counted one{++running};
-        co_await sleep_for(1h);
-        co_return 1;
-    }
-    static asio::awaitable<int> send_chunks(worker_call& call) {
-        for (int i = 0; i < 100; ++i) {
-            co_await call.send(i);
-        }
-        co_return 1;
-    }
-
-    asio::io_context context;
-    virtual_time time{context};
-    local_bus bus;
-    fake_pool workers;
-    node_setup setup;
-    std::shared_ptr<node_core> agent;
-    std::optional<pool> client;
-    std::optional<raw_program> attacker;
-    int running = 0; ///< calls of "wait"
-    int runs = 0;
-};
-
-void check_closed(const raw_link& link, const std::string& reason) {
-    BOOST_REQUIRE(link.end.has_value());
-    BOOST_TEST((link.end->cause == link_end_cause::peer_closed));
-    BOOST_TEST(link.end->detail == reason);
-}
-
-void check_refused(const raw_link& link, const std::string& reason) {
-    BOOST_REQUIRE(link.end.has_value());
-    BOOST_TEST((link.end->cause == link_end_cause::refused));
-    BOOST_TEST(link.end->detail == reason);
-}
-
-/// An operator of the node.
-struct node_operator {
-    explicit node_operator(attacked_node& node) : of(node), program(node.context, node.time, node.bus) {
-        program.listen(inbox);
-    }
-
-    /// Sends a request, and returns the text of the answer; empty without one.
-    std::string ask(const std::string& action, const std::string& reply = inbox) {
-        return send(R"({"v":1,"do":")" + action + "\"}", reply);
-    }
-    std::string send(const std::string& message, const std::string& reply = inbox) {
-        const auto before = program.heard().size();
-        program.carrier().publish("skep.default.admin.node", reply, {}, message);
-        of.time.advance(50ms);
-        return program.heard().size() == before ? std::string() : program.heard().back().body;
-    }
-
-    static constexpr auto inbox = "_INBOX.boss.1";
-    attacked_node& of;
-    raw_program program;
-};
-
-std::string done(const std::string& text) {
-    return R"({"v":1,"ok":true,"text":")" + text + "\"}";
-}
-
-std::string refused(const std::string& text) {
-    return R"({"v":1,"ok":false,"text":")" + text + "\"}";
-}
-
-} // namespace
+using namespace node_attack;
 
 // Requests for links
 
@@ -650,172 +478,22 @@ BOOST_AUTO_TEST_CASE(a_client_that_does_not_go_holds_up_a_drain_for_its_time) {
     of.start();
 }
 
-// Operators
-
-BOOST_AUTO_TEST_CASE(an_operator_drains_a_node_and_has_it_serve_again) {
-    attacked_node of;
-    node_operator boss(of);
-    auto& link = of.open_and_welcome();
-    of.send(link, call_text(1));
-    BOOST_TEST(boss.ask("undrain") == done("the node does not drain"));
-    BOOST_TEST(boss.ask("drain") == done("the node drains"));
-    BOOST_TEST(boss.ask("drain") == done("the node drains already"));
-    check_refused(of.open(), "the node drains");
-    of.time.advance(1min); // longer than the drain timeout
-    BOOST_TEST(of.running == 1);
-    BOOST_TEST(of.agent->links() == 1u); // the other client has gone
-    BOOST_TEST(of.agent->status().is_draining);
-    BOOST_TEST(boss.ask("undrain") == done("the node serves again"));
-    BOOST_TEST(!of.agent->status().is_draining);
-    BOOST_TEST(of.open().is_accepted);
-    BOOST_TEST(of.running == 1);
-    of.send(link, cancel_of_first);
-    of.check_service();
-}
-
-BOOST_AUTO_TEST_CASE(a_drain_outlives_the_connection) {
-    attacked_node of;
-    node_operator boss(of);
-    boss.ask("drain");
-    of.bus.set_up(false);
-    of.time.advance(1s);
-    of.bus.set_up(true);
-    of.time.advance(10s);
-    BOOST_TEST(of.agent->links() == 0u);
-    BOOST_TEST(boss.ask("drain") == done("the node drains already"));
-    boss.ask("undrain");
-}
-
-BOOST_AUTO_TEST_CASE(an_operator_does_not_end_the_drain_of_the_program) {
-    attacked_node of;
-    node_operator boss(of);
-    of.run(of.agent->drain());
-    BOOST_TEST(boss.ask("drain") == done("the node drains already"));
-    BOOST_TEST(boss.ask("undrain") == refused("the node is drained by its program"));
-    check_refused(of.open(), "the node drains");
-    of.agent->undrain();
-    BOOST_TEST(of.open().is_accepted);
-}
-
-BOOST_AUTO_TEST_CASE(a_drain_that_is_ended_is_waited_for_no_longer) {
+BOOST_AUTO_TEST_CASE(a_stop_that_is_cancelled_is_finished_by_the_next_one) {
     attacked_node of;
     auto& link = of.open_and_welcome();
     of.send(link, call_text(1));
-    const auto before = of.time.now();
-    asio::post(of.agent->executor(), [&] {
-        asio::co_spawn(of.agent->executor(), sleep_for(2s),
-                       [&](const std::exception_ptr&) { of.agent->undrain(); });
-    });
-    of.run(of.agent->drain());
-    BOOST_TEST((of.time.now() - before >= 2s));
-    BOOST_TEST((of.time.now() - before < 3s));
-    BOOST_TEST(of.running == 1);
-    of.send(link, cancel_of_first);
-}
-
-BOOST_AUTO_TEST_CASE(requests_of_operators_without_a_sense_are_ignored) {
-    attacked_node of;
-    node_operator boss(of);
-    for (const std::string message : {"", "drain", "{}", R"({"v":2,"do":"drain"})", R"({"v":1,"do":7})"}) {
-        BOOST_TEST(boss.send(message) == "");
-    }
-    BOOST_TEST(boss.ask("drain", "") == "");
-    boss.program.listen("skep.default.load.x");
-    BOOST_TEST(boss.ask("drain", "skep.default.load.x") == "");
-    BOOST_TEST(!of.agent->status().is_draining);
-    BOOST_TEST(boss.ask("da\\u0007nce") == refused("the node cannot da\\\\x07nce"));
-}
-
-BOOST_AUTO_TEST_CASE(an_operator_asks_ten_times_a_second_at_most) {
-    attacked_node of;
-    node_operator boss(of);
-    for (int i = 0; i < 1000; ++i) {
-        boss.program.carrier().publish("skep.default.admin.node", boss.inbox, {},
-                                       R"({"v":1,"do":"undrain"})");
-    }
+    asio::cancellation_signal no_more;
+    std::exception_ptr outcome;
+    asio::co_spawn(
+        of.agent->executor(), of.agent->stop(),
+        asio::bind_cancellation_slot(no_more.slot(), [&](std::exception_ptr end) { outcome = end; }));
+    no_more.emit(asio::cancellation_type::terminal);
     of.time.run_until_idle();
-    BOOST_TEST(boss.program.heard().size() == 10u);
-    BOOST_TEST(boss.ask("drain") == "");
-    of.time.advance(1s);
-    BOOST_TEST(boss.ask("undrain") == done("the node does not drain"));
-}
-
-BOOST_AUTO_TEST_CASE(an_operator_has_the_workers_replaced) {
-    int restarts = 0;
-    attacked_node of;
+    BOOST_TEST((outcome != nullptr));
+    BOOST_TEST(of.agent->links() == 0u);
     of.stop();
-    of.setup.pools.clear();
-    const auto load = [] { return load_view{0, 0, 1, true}; };
-    const auto restart = [&restarts]() -> asio::awaitable<void> {
-        ++restarts;
-        co_await sleep_for(10s);
-        if (restarts == 2) {
-            throw error(errc::restart_failed, {});
-        }
-    };
-    of.setup.pools.emplace("default", served_pool(of.workers.pool(), load, 2, restart));
+    check_closed(link, "the node stops");
     of.start();
-    node_operator boss(of);
-    BOOST_TEST(boss.ask("restart") == "");
-    BOOST_TEST(boss.ask("restart") == done("the workers are being replaced already"));
-    of.check_service();
-    of.time.advance(10s);
-    BOOST_TEST(boss.program.heard().back().body == done("the workers are replaced"));
-    BOOST_TEST(restarts == 1);
-    boss.ask("restart");
-    of.time.advance(10s);
-    const auto answer = decode_action_outcome(boss.program.heard().back().body);
-    BOOST_TEST_REQUIRE(answer.has_value());
-    BOOST_TEST(!answer->is_done);
-    BOOST_TEST(contains(answer->text, "pool default: "));
-    boss.ask("restart");
-    of.stop(); // while the workers are being replaced
-    BOOST_TEST(restarts == 3);
-    of.start();
-}
-
-BOOST_AUTO_TEST_CASE(requests_of_operators_are_recorded) {
-    auto setup = small_limits();
-    std::vector<std::string> lines;
-    setup.records.log_level = log_level::warning;
-    setup.records.log_handler = [&](const log_record& record) { lines.push_back(record.text); };
-    attacked_node of(std::move(setup));
-    of.stop();
-    lines.clear();
-    auto around = make_local_context(of.context.get_executor());
-    around.events = std::make_shared<event_bus>();
-    auto heard = around.events->subscribe<events::node_admin>();
-    of.agent = std::make_shared<node_core>(around, of.setup, of.bus.connect());
-    asio::post(of.agent->executor(), [agent = of.agent] { agent->start(); });
-    node_operator boss(of);
-    boss.ask("drain");
-    boss.ask("undrain");
-    BOOST_TEST_REQUIRE(lines.size() == 2u);
-    BOOST_TEST(lines[0] == "_INBOX.boss asked for: drain; the node drains");
-    const auto first = of.time.run(heard.next());
-    BOOST_TEST_REQUIRE(first.has_value());
-    BOOST_TEST((first->node == "node" && first->action == "drain" && first->asker == "_INBOX.boss"));
-    BOOST_TEST(first->is_done);
-    BOOST_TEST(first->outcome == "the node drains");
-}
-
-BOOST_AUTO_TEST_CASE(a_node_may_stop_at_any_moment_of_the_end_of_a_link) {
-    attacked_node of;
-    for (int steps = 0; steps < 40; ++steps) {
-        auto& link = of.open_and_welcome();
-        of.send(link, call_text(1));
-        BOOST_TEST(of.running == 1);
-        of.attacker->post(link, raw_frame(good_welcome));
-        of.context.restart();
-        for (int i = 0; i < steps; ++i) {
-            of.context.poll_one();
-        }
-        of.stop();
-        of.time.advance(100ms);
-        BOOST_TEST(of.running == 0);
-        of.start();
-        of.check_service();
-    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
