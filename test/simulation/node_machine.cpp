@@ -118,7 +118,7 @@ void node_machine::drain(std::optional<duration> pause) {
 asio::awaitable<void> node_machine::leave(std::shared_ptr<node_core> agent, std::shared_ptr<pool> workers,
                                           std::optional<duration> pause) {
     co_await agent->drain();
-    if (agent->links() > 0 && world_.failed_allocations() == 0) {
+    if (agent->links() > 0 && !world_.has_lacked_memory()) {
         world_.violated(name_ + " has links that are not used");
     }
     co_await agent->stop();

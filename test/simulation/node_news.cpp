@@ -10,7 +10,7 @@ void node_news::hear(const event& what) {
 }
 
 void node_news::expect(bool holds, const std::string& what) {
-    if (!holds && world_.failed_allocations() == 0) {
+    if (!holds && !world_.has_lacked_memory()) {
         world_.violated(client_ + ": " + what);
     }
 }

@@ -319,7 +319,7 @@ void node_world::check_origin(const node_call_record& record, const reply& answe
 void node_world::check_origin(const node_call_record& record, const error& failure) {
     const bool is_lost = failure.kind() == errc::worker_lost || failure.kind() == errc::node_lost;
     const auto& node = failure.info().node;
-    if (node.empty() && world_.failed_allocations() > 0) {
+    if (node.empty() && world_.has_lacked_memory()) {
         return;
     }
     const bool is_named =
@@ -330,7 +330,7 @@ void node_world::check_origin(const node_call_record& record, const error& failu
 }
 
 void node_world::check_failure(const node_call_record& record) {
-    bool is_right = world_.failed_allocations() > 0;
+    bool is_right = world_.has_lacked_memory();
     switch (*record.failure) {
     case errc::worker_lost: is_right = is_right || record.crashes; break; // by the node's pool
     case errc::node_lost: is_right = is_right || has_harm_; break;
@@ -357,7 +357,7 @@ void node_world::check_failure(const node_call_record& record) {
 /// A minute after the last fault and request, each node serves each client.
 void node_world::check_service() {
     for (const auto& each : machines_) {
-        const bool is_known = each->is_up() && world_.failed_allocations() == 0;
+        const bool is_known = each->is_up() && !world_.has_lacked_memory();
         if (is_known && each->is_draining()) {
             world_.violated(each->name() + " drains, though the operator has ended that");
         } else if (is_known && !has_harm_ && each->links() != clients_.size()) {
@@ -371,7 +371,7 @@ void node_world::end_all() {
     operator_.end();
     check_service();
     for (const auto& each : calls_) {
-        const bool was_dropped = world_.failed_allocations() > 0; // no memory to resume its caller
+        const bool was_dropped = world_.has_lacked_memory(); // no memory to resume its caller
         if (!each.has_ended && !was_dropped) {
             wrong(each, "does not end");
         }
@@ -398,7 +398,7 @@ asio::awaitable<void> node_world::end(client& one) {
 /// A single node stays in use, however bad it is.
 void node_world::check_ejection() {
     for (const auto& each : machines_) {
-        const bool is_ejected = machines_.size() > 1 && world_.failed_allocations() == 0;
+        const bool is_ejected = machines_.size() > 1 && !world_.has_lacked_memory();
         if (is_ejected && each->deaths() > most_deaths * clients_.size()) {
             world_.violated(each->name() + " gets calls, and loses them again and again");
         }
@@ -406,7 +406,7 @@ void node_world::check_ejection() {
 }
 
 bool node_world::are_homes_promised() const noexcept {
-    return is_calm_ && !has_rot_ && bus_.latency() < longest_way && world_.failed_allocations() == 0;
+    return is_calm_ && !has_rot_ && bus_.latency() < longest_way && !world_.has_lacked_memory();
 }
 
 /// Clients that see the same nodes choose the same node for a strict session. A client that comes later finds

@@ -183,9 +183,7 @@ public:
     int runtimes = 0;
 
     /// Whether an allocation has failed: an event may be lost then.
-    bool out_of_memory() const noexcept {
-        return world_.failed_allocations() > 0 || allocation_faults::has_failed();
-    }
+    bool out_of_memory() const noexcept { return world_.has_lacked_memory(); }
 
 private:
     /// A worker that has had nothing to do, and how many calls it had been sent until then.

@@ -23,7 +23,7 @@ oracle_store::oracle_store(world& in, const session_options& options, last_use u
     : world_(in), options_(options), used_(std::move(used)) {}
 
 bool oracle_store::out_of_memory() const noexcept {
-    return world_.failed_allocations() > 0 || allocation_faults::has_failed();
+    return world_.has_lacked_memory();
 }
 
 /// At the latest.

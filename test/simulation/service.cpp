@@ -221,7 +221,7 @@ void service::check_failed_wait(const wait& ended, const error& failure) {
         const bool is_of_it = failure.info().pool.empty() || failure.info().pool == each.name();
         return is_of_it && each.judge().may_fail_wait(failure.kind());
     });
-    if (!may_be && world_.failed_allocations() == 0) {
+    if (!may_be && !world_.has_lacked_memory()) {
         wrong("somebody who waited for " + std::to_string(ended.count) +
               " workers of each pool was told: " + failure.what());
     }
@@ -275,7 +275,7 @@ bool service::inspect() {
 
 /// All pools, as they are at the same moment.
 void service::check_together(const std::vector<pool_status>& all) {
-    if (world_.failed_allocations() > 0) {
+    if (world_.has_lacked_memory()) {
         return;
     }
     std::size_t desired = 0;
@@ -349,7 +349,7 @@ asio::awaitable<void> service::shut_down() {
     } catch (...) {
         problem = std::current_exception();
     }
-    if (problem && world_.failed_allocations() == 0) {
+    if (problem && !world_.has_lacked_memory()) {
         pools_.front().judge().on_shutdown_failed(problem);
     }
     if (script().end == ending::shutdown) {
@@ -384,7 +384,7 @@ void service::check_shutdown_time(time_point asked) {
     for (auto& each : pools_) {
         longest = std::max(longest, each.judge().longest_shutdown());
     }
-    const bool is_excused = world_.stalled() > 0s || world_.failed_allocations() > 0;
+    const bool is_excused = world_.stalled() > 0s || world_.has_lacked_memory();
     if (world_.now() - asked > longest + 1ms && !is_excused) {
         wrong("shutdown took " + std::to_string((world_.now() - asked) / 1ms) + " ms");
     }

@@ -171,7 +171,7 @@ void sim_pool::check_end(bool context_was_destroyed) {
         oracle_.wrong("the pool is gone, but something of it lives on");
     }
     oracle_.check_end(context_was_destroyed);
-    if (!context_was_destroyed && !delegate_->complaint().empty() && world_.failed_allocations() == 0) {
+    if (!context_was_destroyed && !delegate_->complaint().empty() && !world_.has_lacked_memory()) {
         oracle_.wrong(delegate_->complaint());
     }
 }

@@ -103,7 +103,7 @@ void world::run(run_queue& which) {
         violated(std::string("an exception has left a task: ") + problem.what());
     }
     if (nth > 0 && allocation_faults::disarm()) {
-        ++failed_allocations_;
+        lacked_memory_ = true;
         trace("an allocation failed");
     }
     may_poll_ = has_context();

@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "simulation/dice.hpp"
+#include "simulation/faults.hpp"
 #include "simulation/run_queue.hpp"
 #include "simulation/timed_event.hpp"
 #include "simulation/virtual_timers.hpp"
@@ -77,7 +78,9 @@ public:
 
     /// In so many of the tasks, of the pool and of callers, an allocation is to fail.
     void fail_allocations(double share) noexcept { faults_ = share; }
-    std::uint64_t failed_allocations() const noexcept { return failed_allocations_; }
+
+    /// Whether an allocation has failed, in the present task or earlier.
+    bool has_lacked_memory() const noexcept { return lacked_memory_ || allocation_faults::has_failed(); }
 
     /// Destroys the execution context, and with it everything that waits.
     void destroy_context();
@@ -128,7 +131,7 @@ private:
     duration stalled_{};
     double faults_ = 0;
     std::uint64_t doomed_allocation_ = 0;
-    std::uint64_t failed_allocations_ = 0;
+    bool lacked_memory_ = false;
     std::optional<std::string> violation_;
 };
 
