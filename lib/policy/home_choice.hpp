@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/keyed_digest.hpp"
+#include <skep/affinity.hpp>
 
 #include <optional>
 #include <string>
@@ -13,8 +14,9 @@ namespace skep {
 
 /// The outcome of the question to the nodes which of them has a session.
 struct home_report {
-    bool was_asked = false; ///< false if the bus was down
-    std::string node;       ///< that has the session; empty if no node has said so in time
+    bool was_asked = false;   ///< false if the bus was down
+    std::string node;         ///< that has the session; empty if no node has said so in time
+    bool is_draining = false; ///< the node
 };
 
 /// The next step of a client for a session that has no node there yet.
@@ -25,12 +27,14 @@ enum class home_step {
     go_anywhere  ///< to any node
 };
 
-/// `is_strict`: a call of the session insists on one node.
-inline home_step home_step_of(const home_report& report, bool is_strict) noexcept {
+/// `is_strict`: a call of the session insists on one node. With affinity_on_recycle::wait, such a call waits
+/// for a node that drains: the node serves again, or its end frees the session.
+inline home_step home_step_of(const home_report& report, bool is_strict, affinity_on_recycle rule) noexcept {
     if (!report.was_asked) {
         return home_step::ask_again;
     }
-    if (!report.node.empty()) {
+    const bool is_usable = !report.is_draining || (is_strict && rule == affinity_on_recycle::wait);
+    if (!report.node.empty() && is_usable) {
         return home_step::go_to_node;
     }
     return is_strict ? home_step::meet_others : home_step::go_anywhere;

@@ -4,7 +4,6 @@
 #include "remote/home_questions.hpp"
 
 #include "remote/subjects.hpp"
-#include "wire/home_messages.hpp"
 
 #include <chrono>
 
@@ -46,6 +45,7 @@ asio::awaitable<home_report> home_questions::ask(std::string session) {
     report.was_asked = co_await mine.answered.wait_until(limit);
     report.was_asked = report.was_asked || connection == connections_;
     report.node = std::move(mine.node);
+    report.is_draining = mine.is_draining;
     co_return report;
 }
 
@@ -74,17 +74,24 @@ bool home_questions::on_message(const bus_message& message) {
     }
     const auto asked = open_.find(message.subject);
     const auto answer = asked == open_.end() ? std::nullopt : decode_home_answer(message.body);
-    if (answer && !answer->is_draining && is_home(answer->node, answer->epoch)) {
-        asked->node = answer->node;
-        asked->answered.open();
+    if (answer) {
+        note(*answer, *asked);
     }
     return true;
 }
 
-/// An answer may come from a program that has ended since.
-bool home_questions::is_home(const std::string& node, const std::string& epoch) const {
-    const auto known = nodes_.find(node);
-    return known && known->epoch == epoch && !known->is_draining;
+/// An answer may come from a program that has ended since. If the node drains, the session may have begun
+/// anew at another node, whose answer counts.
+void home_questions::note(const home_answer& answer, question& asked) {
+    const auto known = nodes_.find(answer.node);
+    if (!known || known->epoch != answer.epoch || asked.answered.is_open()) {
+        return;
+    }
+    asked.node = answer.node;
+    asked.is_draining = answer.is_draining || known->is_draining;
+    if (!asked.is_draining) {
+        asked.answered.open();
+    }
 }
 
 void home_questions::on_connection() {

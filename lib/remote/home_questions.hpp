@@ -9,6 +9,7 @@
 #include "remote/bus.hpp"
 #include "remote/node_directory.hpp"
 #include "runtime/pool_context.hpp"
+#include "wire/home_messages.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/intrusive/set.hpp>
@@ -32,7 +33,8 @@ public:
     /// Subscribes to the answers.
     void begin();
 
-    /// Asks for the node of the session. Only a known node that does not drain counts.
+    /// Asks for the node of the session. Only a known node counts, and a node that drains only if no other
+    /// one has the session.
     asio::awaitable<home_report> ask(std::string session);
 
     /// Tells all nodes to forget the session.
@@ -53,6 +55,7 @@ private:
 
         std::string subject;
         std::string node{}; ///< that has the session
+        bool is_draining = false;
         latch answered;
     };
 
@@ -62,7 +65,7 @@ private:
     };
 
     asio::awaitable<bool> connected();
-    bool is_home(const std::string& node, const std::string& epoch) const;
+    void note(const home_answer& answer, question& asked);
     void publish(const std::string& reply, const std::string& session, bool is_to_forget);
 
     const pool_context& context_;

@@ -30,15 +30,25 @@ std::string chosen(const std::string& session, const node_names& nodes) {
 } // namespace
 
 BOOST_AUTO_TEST_CASE(the_node_that_has_the_session_comes_first) {
-    const home_report told{true, "a"};
-    BOOST_TEST((home_step_of(told, true) == home_step::go_to_node));
-    BOOST_TEST((home_step_of(told, false) == home_step::go_to_node));
-    const home_report silent{true, ""};
-    BOOST_TEST((home_step_of(silent, true) == home_step::meet_others));
-    BOOST_TEST((home_step_of(silent, false) == home_step::go_anywhere));
-    const home_report unasked;
-    BOOST_TEST((home_step_of(unasked, true) == home_step::ask_again));
-    BOOST_TEST((home_step_of(unasked, false) == home_step::ask_again));
+    for (const auto rule : {affinity_on_recycle::wait, affinity_on_recycle::move}) {
+        const home_report told{true, "a"};
+        BOOST_TEST((home_step_of(told, true, rule) == home_step::go_to_node));
+        BOOST_TEST((home_step_of(told, false, rule) == home_step::go_to_node));
+        const home_report silent{true, ""};
+        BOOST_TEST((home_step_of(silent, true, rule) == home_step::meet_others));
+        BOOST_TEST((home_step_of(silent, false, rule) == home_step::go_anywhere));
+        const home_report unasked;
+        BOOST_TEST((home_step_of(unasked, true, rule) == home_step::ask_again));
+        BOOST_TEST((home_step_of(unasked, false, rule) == home_step::ask_again));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_drains_is_waited_for_by_strict_calls_alone) {
+    const home_report drained{true, "a", true};
+    BOOST_TEST((home_step_of(drained, true, affinity_on_recycle::wait) == home_step::go_to_node));
+    BOOST_TEST((home_step_of(drained, false, affinity_on_recycle::wait) == home_step::go_anywhere));
+    BOOST_TEST((home_step_of(drained, true, affinity_on_recycle::move) == home_step::meet_others));
+    BOOST_TEST((home_step_of(drained, false, affinity_on_recycle::move) == home_step::go_anywhere));
 }
 
 BOOST_AUTO_TEST_CASE(the_rendezvous_is_the_same_for_all_clients) {

@@ -44,6 +44,7 @@ pool_config config_for(std::size_t workers) {
     pool_config config;
     config.workers = workers;
     config.log_level = log_level::off;
+    config.queue.timeout = 1s;
     return config;
 }
 
@@ -92,6 +93,9 @@ public:
     home_node& operator=(const home_node&) = delete;
 
     void drain() { run(agent_->drain()); }
+    void undrain() {
+        asio::post(agent_->executor(), [agent = agent_] { agent->undrain(); });
+    }
     void leave() {
         if (agent_) {
             run(agent_->stop());
@@ -128,7 +132,6 @@ struct shared_nodes {
         for (std::size_t i = 0; i < count; ++i) {
             add_node();
         }
-        config.queue.timeout = 1s;
         for (std::size_t i = 0; i < services; ++i) {
             clients.push_back(std::make_unique<pool>(make_node_pool(
                 make_local_context(context.get_executor()), config_of_nodes(config), {}, bus.connect())));
@@ -316,6 +319,39 @@ BOOST_AUTO_TEST_CASE(a_drained_node_passes_its_sessions_to_one_node) {
     BOOST_TEST(!first.failure.has_value(), first.text);
     BOOST_TEST(first.node != before.node);
     BOOST_TEST(first.node == second.node);
+}
+
+/// A service that does not know the session yet must not begin it at a second node.
+BOOST_AUTO_TEST_CASE(a_strict_call_waits_for_the_node_of_its_session_while_it_drains) {
+    shared_nodes site(3);
+    const auto home = site.call(0, run_in("user-1")).node;
+    site.node(home).drain();
+    const auto& end = site.begin(1, run_in("user-1"));
+    const auto& hint = site.begin(1, run_in("user-1", affinity_mode::hint));
+    site.time.advance(500ms);
+    BOOST_TEST(!end.has_ended);
+    BOOST_TEST((site.call(0, run_in("user-1")).failure == errc::session_worker_unavailable));
+    site.node(home).undrain();
+    site.time.advance(300ms);
+    BOOST_TEST(!end.failure.has_value(), end.text);
+    BOOST_TEST(end.node == home);
+    BOOST_TEST(hint.has_ended);
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_node_that_drains_frees_its_sessions) {
+    auto config = config_for(1);
+    config.queue.timeout = 5s;
+    shared_nodes site(3, 2, config);
+    const auto home = site.call(0, run_in("user-1")).node;
+    site.node(home).drain();
+    const auto& end = site.begin(1, run_in("user-1"));
+    site.time.advance(300ms);
+    BOOST_TEST(!end.has_ended);
+    site.node(home).leave();
+    site.time.advance(2s);
+    BOOST_TEST(end.has_ended);
+    BOOST_TEST(!end.failure.has_value(), end.text);
+    BOOST_TEST(end.node != home);
 }
 
 BOOST_AUTO_TEST_CASE(the_session_of_a_lost_node_begins_anew_when_it_is_forgotten) {

@@ -68,7 +68,7 @@ asio::awaitable<void> home_search::find(const std::string& session) {
 
 asio::awaitable<bool> home_search::is_settled(const std::string& session, const home_report& report) {
     const bool is_strict = is_awaited_strictly(session);
-    const auto step = home_step_of(report, is_strict);
+    const auto step = home_step_of(report, is_strict, surroundings_.config.affinity.on_recycle);
     if (step == home_step::go_anywhere) {
         co_return true;
     }
