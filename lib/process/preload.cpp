@@ -3,19 +3,21 @@
 
 #include "process/preload.hpp"
 
+#include "core/clock.hpp"
 #include "core/with_detail.hpp"
 
-#include <chrono>
+#include <new>
 #include <utility>
 
 namespace skep {
 
 namespace {
 
-using std::chrono::steady_clock;
-
-/// Longest wait for the end of a nursery without workers.
-constexpr std::chrono::milliseconds to_end_nursery(800);
+/// The template has not loaded its script in time.
+class template_is_late : public error {
+public:
+    using error::error;
+};
 
 std::string joined(const std::vector<std::string>& objections) {
     std::string text;
@@ -25,62 +27,61 @@ std::string joined(const std::vector<std::string>& objections) {
     return text;
 }
 
-/// Ends the template, and its nursery unless workers of the template are left: then the last one does.
-void discard(std::unique_ptr<worker_template> ending) noexcept {
-    if (ending) {
-        const auto home = ending->home();
-        ending.reset();
-        if (home.use_count() == 1) {
-            home->end(to_end_nursery);
-        }
-    }
+error refusal(const std::vector<std::string>& objections) {
+    return error(errc::spawn_failed, with_detail("the template must not be forked: " + joined(objections)));
 }
 
-/// Returns the objections of the template. Discards a template that fails.
-std::vector<std::string> await_ready(std::unique_ptr<worker_template>& candidate, duration limit,
-                                     const launch_abort& abort) {
-    try {
-        return candidate->await_ready(limit, abort);
-    } catch (const error&) {
-        discard(std::move(candidate));
-        throw;
-    }
+/// A worker that waits for a template in vain needs time to start without it.
+duration limit_for_template(const pool_config& config) noexcept {
+    return config.launch.preload_fallback ? config.start.timeout / 2 : config.start.timeout;
+}
+
+std::string late_text(bool falls_back) {
+    return std::string("the template of the workers was not ready within ") + (falls_back ? "half of " : "") +
+           "start.timeout";
 }
 
 } // namespace
 
-preload::preload(const pool_config& config, launcher launch, std::function<template_plan()> make_plan,
-                 output_taker take_output)
+preload::preload(const pool_config& config)
     : pool_(config.name),
       falls_back_(config.launch.preload_fallback),
-      limit_(config.start.timeout),
-      launch_(std::move(launch)),
-      make_plan_(std::move(make_plan)),
-      take_output_(std::move(take_output)),
+      limit_(limit_for_template(config)),
       life_(config.restart.window) {}
 
-bool preload::prepare(guard& process_guard, const worker_id& worker, launch_abort& abort) {
+bool preload::prepare(const template_maker& make, const worker_id& worker, launch_abort& abort) {
+    provide(make, worker, abort);
+    if (!life_.is_ready() && !falls_back_) {
+        throw refusal(status().objections);
+    }
+    return life_.is_ready();
+}
+
+void preload::mend(const template_maker& make, launch_abort& abort) {
+    if (template_ || is_missed_) {
+        provide(make, {pool_, 0, 0}, abort);
+    }
+}
+
+/// Makes a template if there is none and if another one may be made.
+void preload::provide(const template_maker& make, const worker_id& worker, launch_abort& abort) {
     if (template_ && !template_->is_usable()) {
         lose("it has ended");
     }
-    if (life_.next(steady_clock::now()) == template_step::make) {
-        try {
-            install(process_guard, worker, abort);
-        } catch (const error& problem) {
-            if (abort.is_requested()) { // says nothing about the template
-                throw;
-            }
-            lose(problem.info().detail);
-            if (!falls_back_) {
-                throw;
-            }
+    if (life_.next(clock::now()) != template_step::make) {
+        return;
+    }
+    try {
+        install(make, worker, abort);
+    } catch (const error& problem) {
+        if (abort.is_requested()) { // says nothing about the template
+            throw;
+        }
+        lose(problem);
+        if (!falls_back_) {
+            throw;
         }
     }
-    if (!life_.is_ready() && !falls_back_) {
-        throw error(errc::spawn_failed,
-                    with_detail("the template must not be forked: " + joined(status().objections)));
-    }
-    return life_.is_ready();
 }
 
 std::optional<launched_child> preload::start(const launch_spec& spec, const worker_id& worker,
@@ -91,50 +92,54 @@ std::optional<launched_child> preload::start(const launch_spec& spec, const work
         status_.forks += child ? 1 : 0;
         return child;
     } catch (const error& problem) {
-        if (!template_->is_usable()) {
-            lose(problem.info().detail);
-        }
+        lose(problem);
         throw;
     }
 }
 
-void preload::renew(guard& process_guard, launch_abort& abort) {
+void preload::renew(const template_maker& make, launch_abort& abort) {
     life_.renew();
     try {
-        install(process_guard, {pool_, 0, 0}, abort);
+        install(make, {pool_, 0, 0}, abort);
     } catch (const error& problem) {
-        if (template_) { // goes on
+        const bool fails = !falls_back_ || abort.is_requested();
+        if (template_ && fails) { // goes on
             life_.on_ready();
             report(events::template_ended{pool_, 0, false, problem.info().detail});
-        } else {
-            lose(problem.info().detail);
+        } else { // workers with the present script start without a template
+            lose(problem);
         }
-        if (!falls_back_ || abort.is_requested()) {
+        if (fails) {
             throw;
         }
     }
 }
 
 /// Makes a template, and replaces the present template by it.
-void preload::install(guard& process_guard, const worker_id& worker, launch_abort& abort) {
-    const auto begin = steady_clock::now();
-    auto made = launch_template(process_guard, worker, abort);
-    auto objections = await_ready(made, limit_, abort);
-    const duration preload_time = steady_clock::now() - begin;
-    if (template_) {
-        report(events::template_ended{pool_, template_->pid(), true,
-                                      "replaced by a template with the present script"});
-        discard(std::move(template_));
+void preload::install(const template_maker& make, const worker_id& worker, launch_abort& abort) {
+    const auto begin = clock::now();
+    auto made = make(worker, abort);
+    auto objections = made->await_ready(limit_, abort);
+    if (!objections) {
+        throw template_is_late(errc::spawn_failed, with_detail(late_text(falls_back_)));
     }
-    if (!objections.empty()) {
-        discard(std::move(made));
+    if (!objections->empty() && template_ && !falls_back_) { // no worker could start
+        throw refusal(*objections);
+    }
+    retire();
+    if (!objections->empty()) {
+        made.reset();
         life_.on_refused();
-        refuse(std::move(objections));
+        refuse(std::move(*objections));
         return;
     }
+    use(std::move(made), clock::now() - begin);
+}
+
+void preload::use(std::unique_ptr<template_port> new_template, duration preload_time) {
+    report(events::template_started{pool_, new_template->pid(), preload_time});
     life_.on_ready();
-    template_ = std::move(made);
-    report(events::template_started{pool_, template_->pid(), preload_time});
+    template_ = std::move(new_template);
     const std::lock_guard lock(mutex_);
     ++status_.templates;
     status_.pid = template_->pid();
@@ -143,17 +148,13 @@ void preload::install(guard& process_guard, const worker_id& worker, launch_abor
     status_.objections.clear();
 }
 
-std::unique_ptr<worker_template> preload::launch_template(guard& process_guard, const worker_id& worker,
-                                                          launch_abort& abort) {
-    auto [spec, nursery_program] = make_plan_();
-    auto output = make_pipe_to_here(launch_);
-    auto errors = make_pipe_to_here(launch_);
-    spec.descriptors[1] = output.there.get();
-    spec.descriptors[2] = errors.there.get();
-    auto made =
-        std::make_unique<worker_template>(launch_, process_guard, nursery_program, std::move(spec), abort);
-    take_output_(worker, std::move(output.here), std::move(errors.here));
-    return made;
+/// Ends a template for which there is a new one.
+void preload::retire() {
+    if (template_) {
+        report(events::template_ended{pool_, template_->pid(), true,
+                                      "replaced by a template with the present script"});
+        template_.reset();
+    }
 }
 
 /// Workers start without a template.
@@ -165,11 +166,21 @@ void preload::refuse(std::vector<std::string> objections) {
     status_.objections = std::move(objections);
 }
 
+/// The template could not be made or be used. A late one counts twice, because another one could take all the
+/// time of the workers that wait for it.
+void preload::lose(const error& problem) {
+    if (dynamic_cast<const template_is_late*>(&problem) != nullptr) {
+        life_.on_end(clock::now());
+    }
+    lose(problem.info().detail);
+}
+
 /// The template has ended, is useless, or could not be made.
 void preload::lose(const std::string& reason) {
     report(events::template_ended{pool_, template_ ? template_->pid() : 0, false, reason});
-    discard(std::move(template_));
-    const auto now = steady_clock::now();
+    is_missed_ = template_ != nullptr;
+    template_.reset();
+    const auto now = clock::now();
     life_.on_end(now);
     if (life_.has_ended_often(now)) {
         refuse({"two templates have ended within restart.window; the last one: " + reason});
@@ -178,14 +189,21 @@ void preload::lose(const std::string& reason) {
     const std::lock_guard lock(mutex_);
     status_.pid = 0;
     status_.state = template_state::absent;
+    status_.objections.clear();
 }
 
 void preload::end() noexcept {
-    discard(std::move(template_));
+    if (template_) {
+        try {
+            report(events::template_ended{pool_, template_->pid(), true, "the pool ends"});
+        } catch (const std::bad_alloc&) {} // nobody is told
+        template_.reset();
+    }
     life_.renew();
     const std::lock_guard lock(mutex_);
     status_.pid = 0;
     status_.state = template_state::absent;
+    status_.objections.clear();
 }
 
 template_status preload::status() const {
@@ -193,7 +211,7 @@ template_status preload::status() const {
     return status_;
 }
 
-std::vector<template_event> preload::take_events() {
+std::vector<template_event> preload::take_events() noexcept {
     const std::lock_guard lock(mutex_);
     return std::exchange(events_, {});
 }

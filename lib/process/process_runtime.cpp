@@ -19,13 +19,17 @@
 #include "process/preload.hpp"
 #include "process/socket_stream.hpp"
 #include "process/spawner.hpp"
+#include "process/template_news.hpp"
 #include "process/template_output.hpp"
+#include "process/template_watch.hpp"
 #include "process/usable_cpus.hpp"
+#include "process/worker_template.hpp"
 #include <skep/error.hpp>
 
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -96,6 +100,12 @@ struct launch_plan {
     transport kind;
 };
 
+/// A template to launch, without its descriptors, and the program of its nursery.
+struct template_plan {
+    launch_spec spec;
+    std::string nursery_program;
+};
+
 /// The inputs of all launches of a pool. Created on the thread that creates the pool, and captures the host's
 /// state there. Used on the spawner: a search for files takes as long as the file system needs.
 class launch_recipe {
@@ -161,6 +171,80 @@ private:
     std::string executable_;
 };
 
+/// The templates of a pool with launch.preload, as the strand sees them.
+struct template_supervision {
+    template_supervision(const pool_context& context, const pool_config& config, output_handler sink,
+                         std::function<void()> on_end)
+        : templates(std::make_shared<preload>(config)),
+          news(context, templates),
+          output(context.executor, config.output, std::move(sink)),
+          watch(context.executor, std::move(on_end)) {}
+
+    void close() noexcept {
+        output.close();
+        watch.close();
+    }
+
+    const std::shared_ptr<preload> templates;
+    template_news news;
+    template_output output;
+    template_watch watch;
+};
+
+/// Launches templates. Used on the spawner; the strand reads their output and notices their ends.
+class template_launcher {
+public:
+    template_launcher(launcher launch, std::shared_ptr<launch_recipe> recipe, const strand& executor,
+                      const std::shared_ptr<template_supervision>& supervision)
+        : launch_(std::move(launch)),
+          recipe_(std::move(recipe)),
+          executor_(executor),
+          supervision_(supervision) {}
+
+    /// The result refers to this launcher and to the guard.
+    template_maker with(guard& process_guard) const {
+        return [this, &process_guard](const worker_id& worker, launch_abort& abort) {
+            return launch(process_guard, worker, abort);
+        };
+    }
+
+private:
+    std::unique_ptr<template_port> launch(guard& process_guard, const worker_id& worker,
+                                          launch_abort& abort) const {
+        auto [spec, nursery_program] = recipe_->plan_for_template();
+        auto output = make_pipe_to_here(launch_);
+        auto errors = make_pipe_to_here(launch_);
+        spec.descriptors[1] = output.there.get();
+        spec.descriptors[2] = errors.there.get();
+        auto made = std::make_unique<worker_template>(launch_, process_guard, nursery_program,
+                                                      std::move(spec), abort);
+        supervise(worker, std::move(output.here), std::move(errors.here), made->copy_of_line());
+        return made;
+    }
+
+    void supervise(const worker_id& worker, unique_fd output, unique_fd errors, unique_fd line) const {
+        asio::post(executor_, [supervision = supervision_, worker, output = std::move(output),
+                               errors = std::move(errors), line = std::move(line)]() mutable {
+            if (const auto target = supervision.lock()) {
+                target->output.add(worker, std::move(output), std::move(errors));
+                target->watch.add(std::move(line));
+                target->news.publish(); // of the template before
+            }
+        });
+    }
+
+    launcher launch_;
+    std::shared_ptr<launch_recipe> recipe_;
+    strand executor_;
+    std::weak_ptr<template_supervision> supervision_;
+};
+
+/// The two sides of the templates on the spawner.
+struct template_source {
+    std::shared_ptr<preload> templates;
+    template_launcher launch;
+};
+
 /// A task of the spawner that a coroutine on the strand waits for. Strand and spawner share the task, because
 /// either may need it last; it has no other references.
 class spawner_task {
@@ -203,11 +287,11 @@ private:
 class launch_job final : public spawner_task {
 public:
     launch_job(launcher launch_prefix, std::shared_ptr<launch_recipe> recipe,
-               std::shared_ptr<preload> templates, launch_order new_order)
+               std::shared_ptr<template_source> source, launch_order new_order)
         : order(std::move(new_order)),
           launch_(std::move(launch_prefix)),
           recipe_(std::move(recipe)),
-          preload_(std::move(templates)) {}
+          source_(std::move(source)) {}
 
     const launch_order order;
     leash group;
@@ -219,14 +303,15 @@ public:
 private:
     void start(guard& process_guard) override {
         is_of_template = true;
-        const bool may_fork = preload_ && preload_->prepare(process_guard, order.worker, abort);
+        const bool may_fork =
+            source_ && source_->templates->prepare(source_->launch.with(process_guard), order.worker, abort);
         is_of_template = false;
         auto [spec, kind] = recipe_->plan_for(order);
         group = process_guard.tie(abort);
         wires.emplace(launch_, kind);
         spec.descriptors = wires->for_child();
         spec.leash = {group.host_end(), group.guard_end()};
-        auto forked = may_fork ? preload_->start(spec, order.worker, abort) : std::nullopt;
+        auto forked = may_fork ? source_->templates->start(spec, order.worker, abort) : std::nullopt;
         is_forked = forked.has_value();
         child = is_forked ? std::move(*forked) : launch_(spec, abort);
         program = std::move(spec.executable);
@@ -243,20 +328,26 @@ private:
 
     launcher launch_;
     std::shared_ptr<launch_recipe> recipe_;
-    std::shared_ptr<preload> preload_; ///< null without launch.preload
+    std::shared_ptr<template_source> source_; ///< null without launch.preload
 };
 
-/// Makes a template with the present script.
-class renewal final : public spawner_task {
+/// Makes a template: one with the present script, or one for a template that has ended.
+class template_task final : public spawner_task {
 public:
-    explicit renewal(std::shared_ptr<preload> templates) : preload_(std::move(templates)) {
+    using action = void (preload::*)(const template_maker&, launch_abort&);
+
+    template_task(std::shared_ptr<template_source> source, action act)
+        : source_(std::move(source)), act_(act) {
         is_of_template = true;
     }
 
 private:
-    void start(guard& process_guard) override { preload_->renew(process_guard, abort); }
+    void start(guard& process_guard) override {
+        std::invoke(act_, *source_->templates, source_->launch.with(process_guard), abort);
+    }
 
-    std::shared_ptr<preload> preload_;
+    std::shared_ptr<template_source> source_;
+    const action act_;
 };
 
 /// A coroutine on the strand that waits for a launch.
@@ -362,8 +453,7 @@ class process_runtime final : public runtime {
 public:
     process_runtime(const pool_context& context, const pool_config& config, output_handler sink,
                     launch_fault fault)
-        : context_(context),
-          executor_(context.executor),
+        : executor_(context.executor),
           output_options_(config.output),
           sink_(std::move(sink)),
           host_(std::make_shared<const host_state>(take_host_state())),
@@ -371,15 +461,16 @@ public:
           launch_(std::move(fault)),
           spawner_(launch_, host_) {
         if (config.launch.preload) {
-            template_output_ = std::make_shared<template_output>(executor_, output_options_, sink_);
-            preload_ = std::make_shared<preload>(
-                config, launch_, [recipe = recipe_] { return recipe->plan_for_template(); },
-                output_taker(executor_, template_output_));
+            supervision_ =
+                std::make_shared<template_supervision>(context, config, sink_, [this] { mend_template(); });
+            source_ = std::make_shared<template_source>(
+                template_source{supervision_->templates, {launch_, recipe_, executor_, supervision_}});
         }
     }
 
     asio::awaitable<worker_link> start(launch_order order) override {
-        const auto job = std::make_shared<launch_job>(launch_, recipe_, preload_, std::move(order));
+        is_closed_ = false;
+        const auto job = std::make_shared<launch_job>(launch_, recipe_, source_, std::move(order));
         auto running = run(job, job->order.worker);
         co_await std::move(running);
         if (job->failed) {
@@ -389,8 +480,8 @@ public:
     }
 
     asio::awaitable<void> renew() override {
-        if (preload_) {
-            const auto task = std::make_shared<renewal>(preload_);
+        if (source_) {
+            const auto task = std::make_shared<template_task>(source_, &preload::renew);
             auto running = run(task, worker_id());
             co_await std::move(running);
             if (task->failed) {
@@ -400,11 +491,13 @@ public:
     }
 
     void on_warning(std::function<void(const std::string&)> receiver) override {
-        warn_ = std::move(receiver);
+        if (supervision_) {
+            supervision_->news.on_warning(std::move(receiver));
+        }
     }
 
     std::optional<template_status> look_at_template() const override {
-        return preload_ ? std::optional(preload_->status()) : std::nullopt;
+        return source_ ? std::optional(source_->templates->status()) : std::nullopt;
     }
 
     void cancel_start(const worker_id& id) noexcept override {
@@ -417,6 +510,7 @@ public:
     }
 
     void close() override {
+        is_closed_ = true;
         const auto ending = std::exchange(tasks_, {});
         end_template();
         spawner_.stop(patience, [&ending] {
@@ -426,14 +520,16 @@ public:
                 }
             }
         });
-        if (template_output_) {
-            template_output_->close();
+        if (supervision_) {
+            supervision_->news.publish();
+            supervision_->close();
         }
     }
 
     asio::awaitable<void> closed() override {
-        if (template_output_) {
-            co_await template_output_->closed();
+        if (supervision_) {
+            co_await supervision_->output.closed();
+            co_await supervision_->watch.closed();
         }
     }
 
@@ -449,25 +545,10 @@ private:
         watch.wake.open();
     }
 
-    /// The spawner makes templates, and the strand reads their output.
-    static preload::output_taker output_taker(const strand& executor,
-                                              const std::weak_ptr<template_output>& reader) {
-        return [executor, reader](const worker_id& worker, unique_fd output, unique_fd errors) {
-            asio::post(executor,
-                       [reader, worker, output = std::move(output), errors = std::move(errors)]() mutable {
-                           if (const auto target = reader.lock()) {
-                               target->add(worker, std::move(output), std::move(errors));
-                           }
-                       });
-        };
-    }
-
     /// Runs the task on the spawner. A cancelled task gets `patience` to end. After that, the task is
     /// abandoned, and leaves no process behind.
     asio::awaitable<void> run(std::shared_ptr<spawner_task> task, worker_id worker) {
-        const auto watch = std::make_shared<launch_watch>(executor_);
-        std::erase_if(tasks_, [](const auto& each) { return each.task.expired(); });
-        tasks_.push_back({task, watch, std::move(worker)});
+        const auto watch = keep(task, std::move(worker));
         spawner_.post([task](guard& process_guard) { task->run(process_guard); },
                       [watch, executor = executor_] { asio::post(executor, [watch] { end(*watch); }); });
         while (!watch->is_over && !watch->cancelled) {
@@ -480,49 +561,57 @@ private:
             watch->wake.close();
             co_await watch->wake.wait_until(clock::now() + between_aborts);
         }
-        publish_template_events();
+        if (supervision_) {
+            supervision_->news.publish();
+        }
         if (!watch->is_over) {
             throw error(errc::spawn_failed, with_detail("the launch hangs, and does not end"));
         }
     }
 
-    void publish_template_events() {
-        for (const auto& each : preload_ ? preload_->take_events() : std::vector<template_event>()) {
-            std::visit([this](const auto& event) { publish(event); }, each);
+    std::shared_ptr<launch_watch> keep(const std::shared_ptr<spawner_task>& task, worker_id worker) {
+        auto watch = std::make_shared<launch_watch>(executor_);
+        std::erase_if(tasks_, [](const auto& each) { return each.task.expired(); });
+        tasks_.push_back({task, watch, std::move(worker)});
+        return watch;
+    }
+
+    /// Makes a new template, unless that was done meanwhile. If it cannot be begun, the next start does it.
+    void mend_template() noexcept {
+        if (is_closed_) { // the template has ended with the pool
+            return;
         }
+        try {
+            const auto task = std::make_shared<template_task>(source_, &preload::mend);
+            keep(task, worker_id());
+            spawner_.post([task](guard& process_guard) { task->run(process_guard); },
+                          [executor = executor_, supervision = std::weak_ptr(supervision_)] {
+                              asio::post(executor, [supervision] { publish(supervision); });
+                          });
+        } catch (const std::exception&) {}
     }
 
-    void publish(const events::template_started& event) {
-        context_.publish<events::template_started>([&] { return event; });
-    }
-
-    void publish(const events::template_ended& event) {
-        if (!event.is_planned) {
-            warn_("the template of the workers has ended: " + event.reason);
+    static void publish(const std::weak_ptr<template_supervision>& supervision) {
+        if (const auto target = supervision.lock()) {
+            target->news.publish();
         }
-        context_.publish<events::template_ended>([&] { return event; });
-    }
-
-    void publish(const events::template_refused& event) {
-        warn_("workers start without a template, because it must not be forked: " + event.objections);
-        context_.publish<events::template_refused>([&] { return event; });
     }
 
     /// Adds the last output of a template that has failed.
     error_info failure_of(spawner_task& task) {
-        if (template_output_ && task.is_of_template) {
-            const auto output = to_utf8(quoted_output(template_output_->tail()));
+        if (supervision_ && task.is_of_template) {
+            const auto output = to_utf8(quoted_output(supervision_->output.tail()));
             task.reason.detail += output.empty() ? "" : "; its last output: " + output;
         }
         return std::move(task.reason);
     }
 
     void end_template() noexcept {
-        if (!preload_ || preload_->status().state != template_state::ready) {
+        if (!source_ || source_->templates->status().state != template_state::ready) {
             return;
         }
         try {
-            spawner_.post([templates = preload_](guard&) { templates->end(); }, [] {});
+            spawner_.post([templates = source_->templates](guard&) { templates->end(); }, [] {});
         } catch (const std::exception&) { // a forked copy of the host: the template is not its child
         }
     }
@@ -536,16 +625,15 @@ private:
         return {std::move(data), std::move(control), std::move(process)};
     }
 
-    const pool_context context_;
-    std::function<void(const std::string&)> warn_ = [](const std::string&) {};
     strand executor_;
     output_options output_options_;
     output_handler sink_;
     std::shared_ptr<const host_state> host_;
     std::shared_ptr<launch_recipe> recipe_;
     launcher launch_;
-    std::shared_ptr<template_output> template_output_; ///< null without launch.preload, like the next one
-    std::shared_ptr<preload> preload_;
+    std::shared_ptr<template_supervision> supervision_; ///< null without launch.preload, like the next one
+    std::shared_ptr<template_source> source_;
+    bool is_closed_ = false;
     std::vector<task_in_progress> tasks_;
     spawner spawner_;
 };

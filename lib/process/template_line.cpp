@@ -6,6 +6,8 @@
 #include "wire/template_messages.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,7 +23,7 @@ constexpr int between_abort_looks = 20; // milliseconds
 
 template_line::template_line(unique_fd line) noexcept : host_(::getpid()), line_(std::move(line)) {}
 
-template_line::~template_line() {
+void template_line::end() noexcept {
     if (::getpid() == host_) {
         ::shutdown(line_.get(), SHUT_RDWR);
     }
@@ -47,6 +49,14 @@ std::optional<message_with_descriptor> template_line::receive(duration limit, du
     message_with_descriptor received;
     const bool is_whole = ready > 0 && receive_descriptor(line_.get(), most_template_bytes, received) > 0;
     return is_whole ? std::optional(std::move(received)) : std::nullopt;
+}
+
+unique_fd template_line::copy() const {
+    unique_fd copy(::fcntl(line_.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (copy.get() < 0) {
+        launcher::fail(launch_step::setup, errno);
+    }
+    return copy;
 }
 
 bool template_line::is_over() const noexcept {

@@ -20,9 +20,7 @@ class template_line {
 public:
     explicit template_line(unique_fd line) noexcept;
 
-    /// Tells the template to end, also if forked copies of the host hold the connection open. A forked copy
-    /// only closes its end.
-    ~template_line();
+    ~template_line() { end(); }
     template_line(const template_line&) = delete;
     template_line& operator=(const template_line&) = delete;
 
@@ -35,6 +33,13 @@ public:
 
     /// Returns true if the template has closed its end.
     bool is_over() const noexcept;
+
+    /// Tells the template to end, also if forked copies of the host hold the connection open. Does nothing in
+    /// a forked copy.
+    void end() noexcept;
+
+    /// Returns another descriptor of the connection. Throws error(spawn_failed).
+    unique_fd copy() const;
 
 private:
     pid_t host_;

@@ -25,6 +25,9 @@ constexpr std::chrono::seconds for_adoption(1);
 constexpr duration after_abort = std::chrono::milliseconds(500);
 constexpr std::chrono::seconds for_end_report(1);
 
+/// Longest wait for the end of a nursery without workers.
+constexpr std::chrono::milliseconds to_end_nursery(800);
+
 std::map<std::string, std::string> environment_by_name(const std::vector<std::string>& entries) {
     std::map<std::string, std::string> result;
     for (const auto& each : entries) {
@@ -77,14 +80,27 @@ worker_template::worker_template(fd_pair line, const launcher& launch, guard& pr
                                          with_line(spec_, line.there.get()), abort)),
       line_(std::move(line.here)) {}
 
-std::vector<std::string> worker_template::await_ready(duration limit, const launch_abort& abort) {
+worker_template::~worker_template() {
+    line_.end();
+    if (nursery_.use_count() == 1) {
+        nursery_->end(to_end_nursery);
+    }
+}
+
+unique_fd worker_template::copy_of_line() const {
+    return line_.copy();
+}
+
+std::optional<std::vector<std::string>> worker_template::await_ready(duration limit,
+                                                                     const launch_abort& abort) {
     const auto began = std::chrono::steady_clock::now();
     const auto message = line_.receive(limit, duration::zero(), abort);
     if (!message) {
         const bool is_late = std::chrono::steady_clock::now() - began >= limit;
-        fail_start(abort.is_requested() ? "was cancelled"
-                   : is_late            ? "was not ready within start.timeout"
-                                        : "");
+        if (is_late && !abort.is_requested()) {
+            return std::nullopt;
+        }
+        fail_start(abort.is_requested() ? "was cancelled" : "");
     }
     auto report = decode_template_report(message->text);
     if (!report) {

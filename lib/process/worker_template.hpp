@@ -6,6 +6,7 @@
 #include "process/guard.hpp"
 #include "process/nursery.hpp"
 #include "process/template_line.hpp"
+#include "process/template_port.hpp"
 #include "wire/template_messages.hpp"
 #include <skep/time.hpp>
 
@@ -20,28 +21,28 @@ namespace skep {
 /// A process that has loaded the script of a pool, and forks a worker for each order: see
 /// lib/wire/PROTOCOL.md. The template is user code, so the host checks each answer, and learns exit statuses
 /// from the nursery. Used on the spawner.
-class worker_template {
+class worker_template final : public template_port {
 public:
     /// Starts a nursery with `spec` as its template. Throws error(spawn_failed).
     worker_template(const launcher& launch, guard& process_guard, const std::string& nursery_program,
                     launch_spec spec, launch_abort& abort);
 
-    /// Waits until the script is loaded. Returns why the template must not be forked; empty if it can be.
-    /// Throws error(spawn_failed) if the template ends, or is not ready within `limit`.
-    std::vector<std::string> await_ready(duration limit, const launch_abort& abort);
+    /// Ends the template, and its nursery unless workers of the template are left: then the last one does.
+    ~worker_template() override;
 
-    /// Forks the worker of `spec`, named `worker`. Returns nullopt if the worker has another program, other
-    /// arguments or another directory than the template, if it is a worker over stdio, or if the order is too
-    /// long: then the template stays usable. Throws error(spawn_failed).
+    std::optional<std::vector<std::string>> await_ready(duration limit, const launch_abort& abort) override;
+
+    /// Returns nullopt if the worker has another program, other arguments or another directory than the
+    /// template, if it is a worker over stdio, or if the order is too long.
     std::optional<launched_child> fork(const launch_spec& spec, const std::string& worker, duration limit,
-                                       const launch_abort& abort);
+                                       const launch_abort& abort) override;
 
-    /// Returns false once the template has ended or is useless.
-    bool is_usable() const noexcept { return is_usable_ && !line_.is_over(); }
+    bool is_usable() const noexcept override { return is_usable_ && !line_.is_over(); }
 
-    pid_t pid() noexcept { return nursery_->template_pid(); }
+    pid_t pid() noexcept override { return nursery_->template_pid(); }
 
-    const std::shared_ptr<nursery>& home() const noexcept { return nursery_; }
+    /// Returns a descriptor that hangs up when the template ends.
+    unique_fd copy_of_line() const;
 
 private:
     worker_template(fd_pair line, const launcher& launch, guard& process_guard,
