@@ -2,7 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 // skep_simulation [--seeds N] [--from S] [--for SECONDS] [--jobs J] [--list FILE] [--faults] [--batches]
-// [--recalls] [--links] [--hubs] [--nodes] [--all] [--trace]
+// [--recalls] [--templates] [--links] [--hubs] [--nodes] [--all] [--trace]
 
 #include "simulation/simulation.hpp"
 
@@ -45,6 +45,7 @@ struct world_kind {
 constexpr world_kind world_kinds[] = {{"--faults", &with_allocation_faults},
                                       {"--batches", &with_batches},
                                       {"--recalls", &with_recalls},
+                                      {"--templates", &with_templates},
                                       {"--links", &with_links},
                                       {"--hubs", &with_hubs},
                                       {"--nodes", &with_nodes}};
@@ -67,9 +68,10 @@ struct progress {
 };
 
 [[noreturn]] void usage() {
-    std::fputs("usage: skep_simulation [--seeds N] [--from S] [--for SECONDS] [--jobs J] [--list FILE] "
-               "[--faults] [--batches] [--recalls] [--links] [--hubs] [--nodes] [--all] [--trace]\n",
-               stderr);
+    std::fputs(
+        "usage: skep_simulation [--seeds N] [--from S] [--for SECONDS] [--jobs J] [--list FILE] "
+        "[--faults] [--batches] [--recalls] [--templates] [--links] [--hubs] [--nodes] [--all] [--trace]\n",
+        stderr);
     std::exit(2);
 }
 

@@ -22,10 +22,12 @@ time_point call_record::deadline() const noexcept {
     return outer == nullptr ? own : std::min(own, outer->deadline());
 }
 
-oracle::oracle(world& in, const pool_config& config, const climate& weather)
+oracle::oracle(world& in, const pool_config& config, const climate& weather,
+               const template_climate& templates)
     : world_(in),
       config_(config),
       weather_(weather),
+      templates_(in, config, templates),
       limits_(size_of(config.scaling, *config.workers).limits) {}
 
 std::string oracle::about(const call_record& call) const {
@@ -35,6 +37,12 @@ std::string oracle::about(const call_record& call) const {
 sim_worker* oracle::find(const worker_id& id) const {
     const auto found = by_id_.find(id);
     return found == by_id_.end() ? nullptr : found->second;
+}
+
+const behaviour& oracle::plan_of(const std::string& worker) const {
+    return (*std::find_if(workers_.begin(), workers_.end(),
+                          [&](const auto& each) { return each->name() == worker; }))
+        ->plan();
 }
 
 call_record& oracle::new_call() {

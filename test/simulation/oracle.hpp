@@ -8,6 +8,7 @@
 #include "simulation/call_record.hpp"
 #include "simulation/lease_record.hpp"
 #include "simulation/oracle_store.hpp"
+#include "simulation/oracle_templates.hpp"
 #include "simulation/sim_worker.hpp"
 #include "simulation/tool_record.hpp"
 #include "simulation/world.hpp"
@@ -38,7 +39,7 @@ namespace skep::simulation {
 /// with what the pool promises.
 class oracle {
 public:
-    oracle(world& in, const pool_config& config, const climate& weather);
+    oracle(world& in, const pool_config& config, const climate& weather, const template_climate& templates);
 
     // What callers do and get.
     call_record& new_call();
@@ -126,6 +127,9 @@ public:
     void on_suspension_asked(const worker_id& which);
     void on_pool_suspension_asked();
     void on_pool_resumed(time_point asked);
+
+    oracle_templates& templates() noexcept { return templates_; }
+    const behaviour& plan_of(const std::string& worker) const;
 
     /// Somebody is told of every event, from the beginning on.
     void expect_events() { are_events_told_ = true; }
@@ -342,6 +346,7 @@ private:
     world& world_;
     const pool_config& config_;
     const climate& weather_;
+    oracle_templates templates_;
     std::deque<call_record> calls_;
     std::unordered_map<std::string, call_record*> by_token_;
     std::vector<std::shared_ptr<sim_worker>> workers_;

@@ -19,6 +19,12 @@ void oracle::on_event(const event& what) {
         check_transition(*passed);
     } else if (const auto* const ended = std::get_if<events::worker_terminated>(&what)) {
         check_departure(*ended);
+    } else if (const auto* const started = std::get_if<events::template_started>(&what)) {
+        templates_.on_event(*started);
+    } else if (const auto* const lost = std::get_if<events::template_ended>(&what)) {
+        templates_.on_event(*lost);
+    } else if (const auto* const refused = std::get_if<events::template_refused>(&what)) {
+        templates_.on_event(*refused);
     }
     told_.failures += std::holds_alternative<events::request_failed>(what) ? 1 : 0;
     told_.retried += std::holds_alternative<events::request_retried>(what) ? 1 : 0;

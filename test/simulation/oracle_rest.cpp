@@ -46,6 +46,7 @@ void oracle::check_rest() {
     check_report();
     check_tools();
     check_tries();
+    templates_.check_rest();
 }
 
 /// Whether it may have been sent to a worker whose end was not known yet: one that has closed its channel,
@@ -119,7 +120,9 @@ void oracle::check_worker(sim_worker& which) {
         return;
     }
     const auto to_be_gone = which.did_wrong ? 600ms : 2us; // it may be on its way out, for another reason
-    if (!which.ready_seen && !late() && now > which.started + config_.start.timeout + to_be_gone) {
+    const bool may_be_in_line = config_.launch.preload && !which.start_returned; // of the spawner's jobs
+    const auto to_be_cancelled = config_.start.timeout + (may_be_in_line ? 1s : 0s);
+    if (!which.ready_seen && !late() && now > which.started + to_be_cancelled + to_be_gone) {
         wrong(which.name() + " has not come up in time, and is still there");
     }
     if (which.lie_seen && now > *which.lie_seen + 1s + config_.stop.stack_dump_timeout) {
@@ -207,6 +210,7 @@ void oracle::check_end(bool context_was_destroyed) {
         check_gone(*each, context_was_destroyed);
     }
     check_causes_told();
+    templates_.check_end();
     if (!context_was_destroyed) {
         check_tools_are_over();
     }

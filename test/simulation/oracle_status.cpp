@@ -56,6 +56,7 @@ void oracle::check_status(const pool_status& status) {
         wrong("the pool holds back starts, though few have failed");
     }
     check_failure(status);
+    templates_.check_status(status.preload, are_events_told_);
     check_scaling(status);
     check_call_counters(status.counters);
     check_events(status.counters);

@@ -5,6 +5,7 @@
 
 #include "simulation/behaviour.hpp"
 #include "simulation/dice.hpp"
+#include "simulation/template_record.hpp"
 #include <skep/pool_config.hpp>
 
 #include <cstddef>
@@ -20,6 +21,7 @@ enum class ending { shutdown, shutdown_and_destruction, destruction, end_of_cont
 struct scenario {
     pool_config config;
     climate weather;
+    template_climate templates;
     duration length{}; ///< until the end is begun
     std::size_t calls = 0;
     std::size_t loops = 0;                                  ///< callers that make one call after the other

@@ -4,8 +4,10 @@
 #include "simulation/sim_pool.hpp"
 
 #include "simulation/sim_runtime.hpp"
+#include "simulation/simulation.hpp"
 #include <skep/session_store.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -35,7 +37,7 @@ sim_pool::sim_pool(world& in, std::uint64_t seed, scenario drawn, run_queue& on)
     : world_(in),
       run_queue_(on),
       script_(std::move(drawn)),
-      oracle_(world_, script_.config, script_.weather),
+      oracle_(world_, script_.config, script_.weather, script_.templates),
       delegate_(std::make_shared<sim_delegate>(world_, oracle_, seed)),
       users_(world_, oracle_, script_),
       tools_(world_, oracle_, users_) {
@@ -43,6 +45,19 @@ sim_pool::sim_pool(world& in, std::uint64_t seed, scenario drawn, run_queue& on)
     tells_ = seed % worlds_per_listener == 7;
     if (!script_.steady) {
         draw_extras(seed);
+        draw_templates(seed);
+    }
+}
+
+/// From dice of its own, so that the other worlds stay as they were.
+void sim_pool::draw_templates(std::uint64_t seed) {
+    constexpr std::uint64_t worlds_per_templates = 5;
+    if (with_templates || seed % worlds_per_templates == 0) {
+        dice chance(seed);
+        script_.templates = draw_template_climate(chance);
+        script_.config.launch.preload = true;
+        script_.config.launch.preload_fallback = chance.chance(0.6);
+        script_.changes = std::max(script_.changes, chance.below(20)); // rolling restarts among them
     }
 }
 
@@ -121,7 +136,7 @@ pool sim_pool::make(pool_config config, pool_membership of_manager) {
         config.log_level = log_level::debug;
     }
     const auto make = [this](const pool_context& found, const pool_config&, output_handler) {
-        return std::make_unique<sim_runtime>(world_, oracle_, found.executor, script_.weather,
+        return std::make_unique<sim_runtime>(world_, oracle_, found, script_.weather, script_.templates,
                                              script_.config);
     };
     auto core = std::make_shared<pool_core>(context_of(world_, run_queue_), std::move(config), make,

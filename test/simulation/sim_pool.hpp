@@ -44,6 +44,7 @@ public:
 
 private:
     void draw_extras(std::uint64_t seed);
+    void draw_templates(std::uint64_t seed);
     void add_sessions_and_leases();
     void limit_memory();
     void add_store();

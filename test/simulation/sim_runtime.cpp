@@ -3,6 +3,7 @@
 
 #include "simulation/sim_runtime.hpp"
 
+#include "core/with_detail.hpp"
 #include <skep/error.hpp>
 
 #include <algorithm>
@@ -83,10 +84,14 @@ void sim_process::end_now() noexcept {
     script_->reaps = std::max(script_->reaps, 1);
 }
 
-sim_runtime::sim_runtime(world& in, oracle& judge, const strand& executor, const climate& weather,
-                         const pool_config& config)
-    : world_(in), oracle_(judge), executor_(executor), weather_(weather), config_(config) {
+sim_runtime::sim_runtime(world& in, oracle& judge, const pool_context& context, const climate& weather,
+                         const template_climate& templates, const pool_config& config)
+    : world_(in), oracle_(judge), executor_(context.executor), weather_(weather), config_(config) {
+    const spared_by_faults here;
     oracle_.runtimes += 1;
+    if (config.launch.preload) {
+        forking_ = std::make_unique<sim_forking>(in, judge, context, config, templates);
+    }
 }
 
 sim_runtime::~sim_runtime() {
@@ -96,13 +101,61 @@ sim_runtime::~sim_runtime() {
 asio::awaitable<worker_link> sim_runtime::start(launch_order order) {
     auto& fresh = oracle_.add_worker(std::move(order), weather_, config_);
     const auto mine = begin_start(fresh.id());
+    if (forking_) {
+        mine->job = forking_->begin_launch(fresh);
+        auto waiting = await_job(mine);
+        co_await std::move(waiting);
+    } else {
+        auto starting = start_alone(fresh, mine);
+        co_await std::move(starting);
+    }
+    launches_.erase(fresh.id());
+    co_return finish_start(fresh, *mine);
+}
+
+asio::awaitable<void> sim_runtime::start_alone(sim_worker& fresh, std::shared_ptr<launch> mine) {
     const bool hangs = fresh.plan().what == flaw::start_hangs;
     const auto until = hangs ? time_point::max() : world_.now() + fresh.plan().spawn_time;
     while (!mine->cancelled && world_.now() < until) {
         co_await mine->over.wait(until);
     }
-    launches_.erase(fresh.id());
-    co_return finish_start(fresh, mine->cancelled);
+}
+
+/// One that was cancelled has a moment to end, if other jobs of the spawner let it.
+asio::awaitable<void> sim_runtime::await_job(std::shared_ptr<launch> mine) {
+    const auto job = mine->job;
+    while (!mine->cancelled && !job->is_over) {
+        co_await job->changed.wait();
+    }
+    const auto limit = world_.now() + 1s;
+    while (!job->is_over && world_.now() < limit) {
+        forking_->abort(*job);
+        co_await job->changed.wait(limit);
+    }
+    forking_->news().publish();
+}
+
+asio::awaitable<void> sim_runtime::renew() {
+    if (forking_) {
+        const auto job = forking_->begin_renewal();
+        while (!job->is_over) {
+            co_await job->changed.wait();
+        }
+        forking_->news().publish();
+        if (!job->problem.empty()) {
+            throw error(errc::spawn_failed, with_detail(std::string(job->problem)));
+        }
+    }
+}
+
+void sim_runtime::on_warning(std::function<void(const std::string&)> receiver) {
+    if (forking_) {
+        forking_->news().on_warning(std::move(receiver));
+    }
+}
+
+std::optional<template_status> sim_runtime::look_at_template() const {
+    return forking_ ? std::optional(forking_->templates().status()) : std::nullopt;
 }
 
 std::shared_ptr<sim_runtime::launch> sim_runtime::begin_start(const worker_id& which) {
@@ -112,9 +165,12 @@ std::shared_ptr<sim_runtime::launch> sim_runtime::begin_start(const worker_id& w
     return mine;
 }
 
-worker_link sim_runtime::finish_start(sim_worker& fresh, bool cancelled) {
+worker_link sim_runtime::finish_start(sim_worker& fresh, const launch& mine) {
     const spared_by_faults here;
-    if (cancelled || fresh.plan().what == flaw::spawn_fails) {
+    const bool cancelled = mine.cancelled;
+    const bool failed =
+        mine.job ? !mine.job->is_over || !mine.job->problem.empty() : fresh.plan().what == flaw::spawn_fails;
+    if (cancelled || failed) {
         fresh.start_failed = true;
         world_.trace(fresh.name() + " cannot be started");
         error_info info;
@@ -128,16 +184,22 @@ void sim_runtime::cancel_start(const worker_id& which) noexcept {
     const spared_by_faults here;
     const auto found = launches_.find(which);
     if (found != launches_.end()) {
-        found->second->cancelled = true;
-        found->second->over.notify();
+        cancel(*found->second);
     }
+}
+
+void sim_runtime::cancel(launch& which) {
+    which.cancelled = true;
+    (which.job ? which.job->changed : which.over).notify();
 }
 
 void sim_runtime::close() {
     const spared_by_faults here;
     for (const auto& each : launches_) {
-        each.second->cancelled = true;
-        each.second->over.notify();
+        cancel(*each.second);
+    }
+    if (forking_) {
+        forking_->close();
     }
 }
 

@@ -4,10 +4,14 @@
 #pragma once
 
 #include "simulation/oracle.hpp"
+#include "simulation/sim_forking.hpp"
 #include "simulation/sim_worker.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace skep::simulation {
 
@@ -49,12 +53,15 @@ private:
 /// Starts scripted workers.
 class sim_runtime final : public runtime {
 public:
-    sim_runtime(world& in, oracle& judge, const strand& executor, const climate& weather,
-                const pool_config& config);
+    sim_runtime(world& in, oracle& judge, const pool_context& context, const climate& weather,
+                const template_climate& templates, const pool_config& config);
     ~sim_runtime() override;
 
     asio::awaitable<worker_link> start(launch_order order) override;
     void cancel_start(const worker_id& which) noexcept override;
+    asio::awaitable<void> renew() override;
+    void on_warning(std::function<void(const std::string&)> receiver) override;
+    std::optional<template_status> look_at_template() const override;
     void close() override;
 
 private:
@@ -62,16 +69,21 @@ private:
         explicit launch(const strand& executor) : over(executor) {}
         wake over;
         bool cancelled = false;
+        std::shared_ptr<sim_forking::job> job; ///< with templates
     };
 
     std::shared_ptr<launch> begin_start(const worker_id& which);
-    worker_link finish_start(sim_worker& fresh, bool cancelled);
+    asio::awaitable<void> start_alone(sim_worker& fresh, std::shared_ptr<launch> mine);
+    asio::awaitable<void> await_job(std::shared_ptr<launch> mine);
+    static void cancel(launch& which);
+    worker_link finish_start(sim_worker& fresh, const launch& mine);
 
     world& world_;
     oracle& oracle_;
     strand executor_;
     const climate& weather_;
     const pool_config& config_;
+    std::unique_ptr<sim_forking> forking_;                  ///< null without launch.preload
     std::map<worker_id, std::shared_ptr<launch>> launches_; ///< under way
 };
 

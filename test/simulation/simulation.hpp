@@ -30,6 +30,9 @@ inline bool with_nodes = false;
 inline bool with_batches = false;
 inline bool with_recalls = false;
 
+/// Whether all pools have templates.
+inline bool with_templates = false;
+
 /// Lives through the world of one seed. The same seed, the same world. After a violation the process is only
 /// good for telling of it.
 result simulate(std::uint64_t seed, bool tracing);

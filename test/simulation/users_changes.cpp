@@ -61,6 +61,7 @@ void users::change(duration when) {
             break;
         case 7:
             oracle_.on_restart_asked();
+            oracle_.templates().on_new_script();
             begin("rolling restart", [](pool& of) { return of.rolling_restart(); });
             break;
         case 8:
