@@ -505,6 +505,14 @@ signal.signal(signal.SIGUSR1, lambda *_: limit(most))
         self.fork(template)
         self.assertEqual(len(os.listdir(f"/proc/{template.process.pid}/fd")), 5)
 
+    def test_no_memory_between_template_and_worker(self):
+        """The script does not see the end of the process between."""
+        lines = "def fail(): raise MemoryError\nos.pipe = fail\n"
+        lines += "try:\n    worker.run()\nfinally:\n    print('unwound', flush=True)\n"
+        template = self.start(COMMANDS + lines)
+        self.assertRegex(self.failure(template), "^the process that forks the worker has ended")
+        self.assertEqual(template.finish(), (0, "", ""))
+
     def test_a_worker_that_cannot_be_set_up(self):
         template = self.start()
         self.assertIn("the worker: ", self.failure(template, environment={"A=B": "1"}))

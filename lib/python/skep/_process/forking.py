@@ -69,7 +69,10 @@ def fork_worker(
         report_failure(f"fork: {error.strerror}")
         return False
     if middle == 0:
-        _fork_from_middle(set_up, report_worker, report_failure)
+        try:
+            _fork_from_middle(set_up, report_worker, report_failure)
+        except BaseException:  # the script must not see the end of this process
+            os._exit(EXIT_FAILED)
         return True
     try:
         end = os.waitid(os.P_PID, middle, os.WEXITED)  # lint: allow process because this is no host
