@@ -9,8 +9,8 @@
 
 namespace skep {
 
-/// Exit status of a process: an exit code, a signal, or unknown. Unknown: the process has not ended, or
-/// another part of the program has collected the status.
+/// Exit status of a process: an exit code, a signal, or unknown. Unknown: the process has not ended, another
+/// part of the program has collected the status, or the nursery of a forked worker has not reported it.
 class exit_status {
 public:
     exit_status() = default;
@@ -24,10 +24,16 @@ public:
     /// Returns the status of an ended process if another part of the program has collected the real status.
     static exit_status taken() noexcept { return exit_status(kind::taken, 0); }
 
+    /// Returns the status of an ended worker of a pool with launch.preload if its nursery, the process that
+    /// collects the workers of a template, was killed or has not reported the real status in time.
+    static exit_status unreported() noexcept { return exit_status(kind::unreported, 0); }
+
     /// Returns true if the exit code or the signal is known.
     bool known() const noexcept { return kind_ == kind::exited || kind_ == kind::signalled; }
-    /// Returns true if another part of the program has collected the status: see taken().
-    bool was_taken() const noexcept { return kind_ == kind::taken; }
+    /// Returns true if the process has ended, and the pool cannot learn how: see taken() and unreported().
+    bool was_taken() const noexcept { return kind_ == kind::taken || kind_ == kind::unreported; }
+    /// Returns true if a nursery has not reported the status: see unreported().
+    bool was_unreported() const noexcept { return kind_ == kind::unreported; }
     /// Returns true for exit code 0.
     bool success() const noexcept { return kind_ == kind::exited && value_ == 0; }
     /// Returns true if a signal ended the process.
@@ -42,7 +48,7 @@ public:
     friend bool operator==(const exit_status&, const exit_status&) = default;
 
 private:
-    enum class kind { unknown, taken, exited, signalled };
+    enum class kind { unknown, taken, unreported, exited, signalled };
 
     exit_status(kind exit_kind, int value) noexcept : kind_(exit_kind), value_(value) {}
 

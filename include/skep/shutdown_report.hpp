@@ -55,8 +55,8 @@ struct SKEP_API shutdown_report {
     std::size_t calls_aborted = 0;    ///< calls that ended with errc::shutting_down
     duration took{};                  ///< from the call of shutdown() on
 
-    /// Returns true if certainly no worker is left: no worker was lost, and no other part of the host reaped
-    /// a worker before the pool (exit_status::was_taken; likely_cause() names the remedy).
+    /// Returns true if certainly no worker is left: no worker was lost, and the pool has learned how each has
+    /// ended (otherwise exit_status::was_taken(); likely_cause() names the remedy).
     bool clean() const noexcept;
 };
 

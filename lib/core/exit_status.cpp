@@ -29,6 +29,9 @@ std::string likely_cause(const exit_status& status) {
     case SIGXCPU: return "its CPU time limit was reached";
     default: break;
     }
+    if (status.was_unreported()) {
+        return "unknown, as the nursery of its template, a process 'skep-guard', was killed or hangs";
+    }
     if (status.was_taken()) {
         return "unknown, as somebody else in the host collected its status: leave SIGCHLD at its default, "
                "and wait "

@@ -142,7 +142,7 @@ exit_status child::reap() noexcept {
         return collect(pidfd_.native_handle());
     }
     parent_ = {};
-    return status_.value_or(exit_status::taken());
+    return status_.value_or(exit_status::unreported());
 }
 
 bool child::awaits_group() const noexcept {

@@ -49,7 +49,7 @@ public:
     void signal(int number) noexcept;
 
     /// Collects the status of the process. Returns exit_status::taken() if other code has collected the
-    /// status, or if a nursery does not report it.
+    /// status, and exit_status::unreported() if a nursery does not report it.
     /// Preconditions: the process has ended.
     exit_status reap() noexcept;
 

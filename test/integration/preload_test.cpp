@@ -250,6 +250,9 @@ BOOST_AUTO_TEST_CASE(a_killed_nursery_takes_its_template_along_and_no_worker) {
         const auto left = co_await failure_of(std::move(leave));
         BOOST_TEST(left.code() == errc::worker_lost);
         BOOST_TEST(left.info().status.was_taken(), left.what());
+        BOOST_TEST(left.info().status.was_unreported(), left.what());
+        BOOST_TEST(contains(left.what(), "the nursery of its template"), left.what());
+        BOOST_TEST(!contains(left.what(), "SIGCHLD"), left.what());
         const bool healed = co_await is_healed(workers);
         BOOST_TEST(healed);
         const auto new_template = co_await template_of(workers);

@@ -181,6 +181,16 @@ BOOST_AUTO_TEST_CASE(a_status_that_somebody_else_took_is_explained) {
     BOOST_TEST(text.find("leave SIGCHLD at its default") != std::string::npos, text);
 }
 
+BOOST_AUTO_TEST_CASE(a_status_that_a_nursery_has_not_reported_is_explained) {
+    error_info info;
+    info.pid = 17;
+    info.status = exit_status::unreported();
+    const std::string text = error(errc::worker_lost, info).what();
+    BOOST_TEST(text.find("ended by unknown exit status") != std::string::npos, text);
+    BOOST_TEST(text.find("the nursery of its template") != std::string::npos, text);
+    BOOST_TEST(text.find("SIGCHLD") == std::string::npos, text);
+}
+
 BOOST_AUTO_TEST_CASE(what_gives_advice_after_the_cause) {
     error_info info;
     info.detail = "5 ms ago";

@@ -84,6 +84,8 @@ BOOST_AUTO_TEST_CASE(every_exit_status_arrives) {
     }
     info.status = exit_status::taken();
     BOOST_TEST(!failure_from_json(failure_to_json(info)).status.known());
+    info.status = exit_status::unreported();
+    BOOST_TEST(!failure_from_json(failure_to_json(info)).status.known());
 }
 
 BOOST_AUTO_TEST_CASE(output_that_is_not_utf8_can_be_sent) {
