@@ -32,7 +32,15 @@ public:
 
     bool is_ready() const noexcept { return stage_ == stage::ready; }
 
-    void on_ready() noexcept { stage_ = stage::ready; }
+    /// Returns true for a template whose last two forks have failed: a new one may have what this one lacks.
+    bool is_barren() const noexcept { return failed_forks_ >= 2; }
+
+    void on_ready() noexcept {
+        stage_ = stage::ready;
+        failed_forks_ = 0;
+    }
+
+    void on_fork(bool has_succeeded) noexcept { failed_forks_ = has_succeeded ? 0 : failed_forks_ + 1; }
     void on_refused() noexcept { stage_ = stage::refused; }
 
     /// The template has died or hung, or could not be made.
@@ -60,6 +68,7 @@ private:
 
     duration window_;
     stage stage_ = stage::absent;
+    int failed_forks_ = 0;                   ///< since the last that succeeded
     std::array<time_point, 2> ends_ = never; ///< the last two, oldest first
 };
 

@@ -88,11 +88,15 @@ std::optional<launched_child> preload::start(const launch_spec& spec, const work
                                              const launch_abort& abort) {
     try {
         auto child = template_->fork(spec, to_string(worker), limit_, abort);
+        life_.on_fork(true);
         const std::lock_guard lock(mutex_);
         status_.forks += child ? 1 : 0;
         return child;
     } catch (const error& problem) {
-        lose(problem);
+        life_.on_fork(false);
+        if (!template_->is_usable() || life_.is_barren()) {
+            lose(problem);
+        }
         throw;
     }
 }

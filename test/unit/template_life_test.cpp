@@ -63,6 +63,21 @@ BOOST_AUTO_TEST_CASE(a_refused_template_stays_refused) {
     BOOST_TEST((life.next(start + 1000h) == template_step::exec));
 }
 
+BOOST_AUTO_TEST_CASE(a_template_is_barren_after_two_failed_forks_in_a_row) {
+    template_life life(window_of_templates);
+    life.on_ready();
+    life.on_fork(false);
+    BOOST_TEST(!life.is_barren());
+    life.on_fork(true);
+    life.on_fork(false);
+    BOOST_TEST(!life.is_barren());
+    life.on_fork(false);
+    BOOST_TEST(life.is_barren());
+    life.on_end(start);
+    life.on_ready();
+    BOOST_TEST(!life.is_barren());
+}
+
 BOOST_AUTO_TEST_CASE(a_new_script_begins_anew) {
     template_life life(window_of_templates);
     life.on_end(start);
