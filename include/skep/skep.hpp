@@ -38,6 +38,7 @@
 #include <skep/pool_thread.hpp>
 #include <skep/presets.hpp>
 #include <skep/progress.hpp>
+#include <skep/proportional_bytes.hpp>
 #include <skep/reply.hpp>
 #include <skep/reply_stream.hpp>
 #include <skep/request.hpp>

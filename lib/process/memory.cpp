@@ -4,6 +4,7 @@
 #include "process/memory.hpp"
 
 #include "process/descriptors.hpp"
+#include <skep/proportional_bytes.hpp>
 
 #include <array>
 #include <charconv>
@@ -30,14 +31,27 @@ std::uint64_t leading_number(std::string_view text) noexcept {
     return number;
 }
 
+/// Returns the path of a file of the process, with a null character at its end.
+std::array<char, 40> path_of(pid_t pid, std::string_view file) noexcept {
+    std::array<char, 40> path{"/proc/"};
+    auto* const end = std::to_chars(path.data() + 6, path.data() + path.size(), pid).ptr;
+    file.copy(end, file.size());
+    return path;
+}
+
+/// Returns the number behind `key`; 0 without the key.
+std::uint64_t number_after(std::string_view key, std::string_view text) noexcept {
+    const auto found = text.find(key);
+    const auto begin =
+        found == std::string_view::npos ? found : text.find_first_not_of(' ', found + key.size());
+    return begin == std::string_view::npos ? 0 : leading_number(text.substr(begin));
+}
+
 } // namespace
 
 std::uint64_t process_resident_bytes(pid_t pid) noexcept {
-    std::array<char, 32> path{"/proc/"};
-    auto* const end = std::to_chars(path.data() + 6, path.data() + path.size(), pid).ptr;
-    std::string_view("/statm\0", 7).copy(end, 7);
     std::array<char, 128> buffer{};
-    const auto text = read_file(path.data(), buffer); // "size resident shared ..." in pages
+    const auto text = read_file(path_of(pid, "/statm").data(), buffer); // "size resident shared ..." in pages
     const auto blank = text.find(' ');
     static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     return blank == std::string_view::npos ? 0 : leading_number(text.substr(blank + 1)) * page;
@@ -45,10 +59,12 @@ std::uint64_t process_resident_bytes(pid_t pid) noexcept {
 
 std::uint64_t oom_kills() noexcept {
     std::array<char, 16384> buffer{};
-    const auto text = read_file("/proc/vmstat", buffer);
-    constexpr std::string_view key = "\noom_kill ";
-    const auto found = text.find(key);
-    return found == std::string_view::npos ? 0 : leading_number(text.substr(found + key.size()));
+    return number_after("\noom_kill ", read_file("/proc/vmstat", buffer));
+}
+
+std::uint64_t proportional_bytes(pid_t process) noexcept {
+    std::array<char, 2048> buffer{};
+    return number_after("\nPss:", read_file(path_of(process, "/smaps_rollup").data(), buffer)) * 1024;
 }
 
 } // namespace skep
