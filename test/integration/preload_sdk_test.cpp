@@ -51,8 +51,8 @@ asio::awaitable<json::object> about(pool& workers) {
     co_return value.as_object();
 }
 
-/// Checks that workers of a script start without a template, because of the objection.
-void check_objection(const std::string& lines, const std::string& objection) {
+/// Checks that workers of a script start without a template, because of the objections.
+void check_objections(const std::string& lines, const std::vector<std::string>& objections) {
     const scratch_folder folder;
     with_pool(preloaded(folder, lines), [&](pool& workers) -> asio::awaitable<void> {
         const auto facts = co_await about(workers);
@@ -60,7 +60,7 @@ void check_objection(const std::string& lines, const std::string& objection) {
         const auto status = co_await workers.status();
         BOOST_REQUIRE(status.preload);
         BOOST_TEST((status.preload->state == template_state::refused));
-        BOOST_TEST(status.preload->objections == std::vector<std::string>{objection});
+        BOOST_TEST(status.preload->objections == objections, boost::test_tools::per_element());
     });
 }
 
@@ -108,14 +108,28 @@ BOOST_AUTO_TEST_CASE(memory_of_the_template_does_not_count_for_a_worker) {
 }
 
 BOOST_AUTO_TEST_CASE(threads) {
-    check_objection("threading.Thread(target=time.sleep, args=(600,), name='poller', daemon=True).start()",
-                    "1 thread: poller; start them in on_start");
+    check_objections("threading.Thread(target=time.sleep, args=(600,), name='poller', daemon=True).start()",
+                     {"1 thread: poller; start them in on_start"});
+}
+
+BOOST_AUTO_TEST_CASE(threads_of_a_library) {
+    check_objections("import ctypes\nctypes.CDLL('" SKEP_THREAD_POOL "').start_pool(3, b'numeric')",
+                     {"3 threads: numeric, numeric, numeric; start them in on_start"});
+}
+
+/// As of a channel of gRPC.
+BOOST_AUTO_TEST_CASE(threads_and_an_event_loop) {
+    check_objections("import ctypes, select\nctypes.CDLL('" SKEP_THREAD_POOL
+                     "').start_pool(1, b'grpc_global_tim')\n"
+                     "loop = select.epoll()\nos.dup2(loop.fileno(), 60)\nloop.close()",
+                     {"1 thread: grpc_global_tim; start them in on_start",
+                      "descriptor 60 is [eventpoll], as of an event loop: create it in on_start"});
 }
 
 BOOST_AUTO_TEST_CASE(connections) {
-    check_objection(
+    check_objections(
         "ends = socket.socketpair()\nos.dup2(ends[0].fileno(), 60)\n[each.close() for each in ends]",
-        "descriptor 60 is a socket: open it in on_start");
+        {"descriptor 60 is a socket: open it in on_start"});
 }
 
 BOOST_AUTO_TEST_CASE(a_hook_that_fails_is_quoted) {
