@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(that_is_large) {
 }
 
 BOOST_AUTO_TEST_CASE(the_guard_takes_the_workers_along_and_another_takes_its_place) {
-    with_pool(quick(basic_pool(2)), [](pool& workers) -> asio::awaitable<void> {
+    with_pool(unforked(quick(basic_pool(2))), [](pool& workers) -> asio::awaitable<void> {
         const auto before = children();
         const auto first = guards();
         BOOST_TEST_REQUIRE(first.size() == 1u);
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(a_guard_that_is_stopped_still_does_its_duty) {
 
 /// The C library of the host relies on what it shares with its guard.
 BOOST_AUTO_TEST_CASE(what_host_and_guard_share_is_out_of_reach) {
-    with_pool(quick(basic_pool(1)), [](pool&) -> asio::awaitable<void> {
+    with_pool(unforked(quick(basic_pool(1))), [](pool&) -> asio::awaitable<void> {
         const auto guard = guards();
         BOOST_TEST_REQUIRE(guard.size() == 1u);
         for (const auto& process : {std::string("self"), std::to_string(guard.front())}) {
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(what_host_and_guard_share_is_out_of_reach) {
 }
 
 BOOST_AUTO_TEST_CASE(signals_to_everybody_do_not_end_the_guard) {
-    with_pool(quick(basic_pool(1)), [](pool& workers) -> asio::awaitable<void> {
+    with_pool(unforked(quick(basic_pool(1))), [](pool& workers) -> asio::awaitable<void> {
         const auto guard = guards();
         BOOST_TEST_REQUIRE(guard.size() == 1u);
         for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGPIPE}) {

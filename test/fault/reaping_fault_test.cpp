@@ -57,7 +57,7 @@ private:
 /// Calls end and the pool heals; what a worker had started dies with it; the pool says what is the matter,
 /// once, and does not claim to know what it does not.
 void check_others_reap() {
-    auto config = quick(basic_pool(2));
+    auto config = unforked(quick(basic_pool(2)));
     config.stop.shutdown_grace = patience;
     config.log_level = log_level::warning;
     config.log_handler = capturing_handler();

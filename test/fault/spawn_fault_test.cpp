@@ -66,7 +66,7 @@ void fail_nth(const step_fault& fault, int nth) {
         return fault.number;
     };
     run([&](asio::io_context& context) -> asio::awaitable<void> {
-        pool workers = faulty_pool(context, quick(evil_pool("", fault.workers)), once);
+        pool workers = faulty_pool(context, unforked(quick(evil_pool("", fault.workers))), once);
         bool started = false;
         while (!started) {
             try {
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(while_running_leaves_the_rest_at_work) {
         return step == launch_step::vfork && broken ? ENOMEM : 0;
     };
     run([&](asio::io_context& context) -> asio::awaitable<void> {
-        pool workers = faulty_pool(context, quick(basic_pool(2)), sometimes);
+        pool workers = faulty_pool(context, unforked(quick(basic_pool(2))), sometimes);
         co_await workers.start();
         broken = true;
         request deadly("die");

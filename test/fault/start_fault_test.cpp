@@ -316,9 +316,10 @@ private:
     int file_ = -1;
 };
 
-/// The guard is launched first; until it is itself, it looks like any child.
+/// The guard is launched first; until it is itself, it looks like any child. The nursery, which starts the
+/// program of a pool with a template, is a guard, too.
 bool is_launching_worker() {
-    return !guards().empty() && !children().empty();
+    return guards().size() > 1 || (!guards().empty() && !children().empty());
 }
 
 pool_config stuck_pool(const std::string& program) {
@@ -427,7 +428,7 @@ BOOST_AUTO_TEST_CASE(a_script_removed_while_the_pool_runs_leaves_what_is_there_a
     const auto script = folder / "worker.py";
     const std::string original = std::string(SKEP_TEST_DIR) + "/integration/workers/basic.py";
     std::filesystem::copy_file(original, script);
-    auto config = script_pool(script);
+    auto config = unforked(script_pool(script)); // a template goes on without its script
     with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
         const bool complete = co_await is_healed(workers, 2);
         BOOST_TEST(complete);

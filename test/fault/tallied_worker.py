@@ -6,9 +6,14 @@ import os
 import skep
 
 worker = skep.Worker()
-tally = os.open(os.path.join(os.environ["TALLY"], str(os.getpid())), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-# A function in C, which a cancellation cannot interrupt: nor can it come between `finally` and the call of one.
-write = functools.partial(os.write, tally)
+
+
+@worker.on_start
+def open_tally():
+    global write
+    tally = os.open(os.path.join(os.environ["TALLY"], str(os.getpid())), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    # A function in C, which a cancellation cannot interrupt: nor can it come between `finally` and the call of one.
+    write = functools.partial(os.write, tally)
 
 
 @worker.command

@@ -24,6 +24,10 @@ import sys
 import threading
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "workers"))
+
+from template_by_hand import serve_orders  # noqa: E402  because its folder is not that of this program
+
 MAX_FRAME = 64 * 1024 * 1024
 
 
@@ -480,6 +484,8 @@ def is_first(path):
 
 
 def main():
+    if os.environ.get("SKEP_TEMPLATE"):
+        serve_orders()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fault", metavar="NAME[@N]", default="")
     parser.add_argument("--delay", type=float, default=1.0, metavar="SECONDS")

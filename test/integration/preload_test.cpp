@@ -194,7 +194,9 @@ BOOST_AUTO_TEST_CASE(a_rolling_restart_makes_a_template_first) {
 BOOST_AUTO_TEST_CASE(a_rolling_restart_to_a_broken_script_keeps_workers_and_template) {
     const scratch_folder folder;
     const auto script = folder / "worker.py";
-    std::filesystem::copy_file(std::string(SKEP_TEST_DIR) + "/integration/workers/forked.py", script);
+    const std::string workers_folder = std::string(SKEP_TEST_DIR) + "/integration/workers/";
+    std::filesystem::copy_file(workers_folder + "forked.py", script);
+    std::filesystem::copy_file(workers_folder + "template_by_hand.py", folder / "template_by_hand.py");
     auto config = forked_pool();
     config.launch.args = {script};
     config.launch.preload_fallback = false;

@@ -167,6 +167,12 @@ inline pool_config quick(pool_config config) {
     return config;
 }
 
+/// The same configuration for a test of what holds only for workers that are programs of their own.
+inline pool_config unforked(pool_config config) {
+    config.launch.preload = false;
+    return config;
+}
+
 /// Starts a pool, runs `body(pool)`, a coroutine, and shuts the pool down, all as run() does.
 template <class Body>
 void with_pool(const pool_config& config, Body body) {
