@@ -48,6 +48,70 @@ asio::awaitable<bool> has_forked(pool& workers, std::uint64_t count) {
     co_return is;
 }
 
+/// Calls without a pause until `stop()`.
+class steady_load {
+public:
+    steady_load(asio::io_context& context, pool& workers, int callers) : workers_(workers), open_(callers) {
+        for (int i = 0; i < callers; ++i) {
+            asio::co_spawn(context, call_until_stop(), [this](std::exception_ptr problem) {
+                failures_ += problem ? 1 : 0;
+                --open_;
+            });
+        }
+    }
+
+    /// Returns how many calls have failed.
+    asio::awaitable<int> stop() {
+        is_over_ = true;
+        auto has_ended = [this] { return open_ == 0; };
+        const bool ended = co_await eventually(has_ended);
+        BOOST_TEST(ended);
+        co_return failures_;
+    }
+
+    int answers() const { return answers_; }
+
+private:
+    asio::awaitable<void> call_until_stop() {
+        while (!is_over_) {
+            request call = request("echo").arg("value", answers_);
+            co_await workers_.execute(std::move(call));
+            ++answers_;
+        }
+    }
+
+    pool& workers_;
+    int open_;
+    int answers_ = 0;
+    int failures_ = 0;
+    bool is_over_ = false;
+};
+
+/// The most processes of a pool that status and audit have seen at once.
+struct process_peak {
+    std::size_t workers = 0;
+    std::size_t nurseries = 0;
+    bool is_wanted = true;
+    bool has_ended = false;
+
+    asio::awaitable<void> watch(pool& watched) {
+        while (is_wanted) {
+            const auto status = co_await watched.status();
+            workers = std::max(workers, status.workers.size());
+            nurseries = std::max(nurseries, guards().size() - 1);
+            co_await pause(2ms);
+        }
+        has_ended = true;
+    }
+
+    asio::awaitable<void> stop() {
+        is_wanted = false;
+        auto is_over = [this] { return has_ended; };
+        const bool ended = co_await eventually(is_over);
+        BOOST_TEST(ended);
+    }
+};
+
 /// The lines that workers and templates print.
 class printed_lines {
 public:
@@ -188,6 +252,40 @@ BOOST_AUTO_TEST_CASE(a_rolling_restart_makes_a_template_first) {
         BOOST_TEST(ended);
         const bool has_left = co_await is_gone(old_worker.at("parent").to_number<pid_t>());
         BOOST_TEST(has_left);
+    });
+}
+
+/// Memory peaks at one more template and one more generation of workers.
+BOOST_AUTO_TEST_CASE(rolling_restarts_under_load_fail_no_call) {
+    constexpr std::size_t size = 3;
+    auto config = quick(basic_pool(size));
+    config.launch.preload = true;
+    config.launch.preload_fallback = false;
+    config.start.timeout = 60s;
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), config);
+        co_await workers.start();
+        steady_load load(context, workers, 6);
+        process_peak peak;
+        asio::co_spawn(context, peak.watch(workers),
+                       [](std::exception_ptr problem) { BOOST_TEST(!problem); });
+        for (int i = 0; i < 3; ++i) {
+            const int before = load.answers();
+            co_await workers.rolling_restart();
+            auto goes_on = [&] { return load.answers() > before + 20; };
+            const bool is_answered = co_await eventually(goes_on);
+            BOOST_TEST(is_answered);
+        }
+        co_await peak.stop();
+        const int failures = co_await load.stop();
+        BOOST_TEST(failures == 0);
+        BOOST_TEST(peak.workers <= 2 * size);
+        BOOST_TEST(peak.nurseries <= 3u); // the last workers of a generation may still be on their way out
+        const auto status = co_await template_of(workers);
+        BOOST_TEST(status.templates == 4u);
+        BOOST_TEST(status.forks == 4 * size);
+        const auto report = co_await workers.shutdown();
+        BOOST_TEST(report.clean());
     });
 }
 
