@@ -462,6 +462,36 @@ def preload(with_):
             )
         ]
         yield Comparison(sides, figures, with_.rounds(3))
+    yield recovery(with_, worker)
+    yield restart(with_, worker)
+
+
+def recovery(with_, worker):
+    """Calls, while workers are killed whose script takes 2 s to import: twice as many workers as callers."""
+    seconds, span = with_.pick((2, 30), (0.2, 2))
+    sides = {
+        side: with_.skep("recovery", *worker, "workers=4", "callers=2", f"import_seconds={seconds}", f"span={span}", f"preload={number}")
+        for side, number in (("fork", 1), ("exec", 0))
+    }
+    figures = [
+        Figure(f"preload: an import of {seconds} s, a kill every 250 ms, {name}", "ms", "fork", key, [("exec", "exec", key)])
+        for name, key in (("longest call", "longest_ms"), ("p99.9", "p999_ms"))
+    ]
+    return Comparison(sides, figures, with_.rounds(3))
+
+
+def restart(with_, worker):
+    """The memory of a pool in a rolling restart under load."""
+    workers, mib = with_.pick((8, 64), (3, 8))
+    sides = {
+        side: with_.skep("restart", *worker, f"workers={workers}", "callers=4", f"model_mib={mib}", f"preload={number}")
+        for side, number in (("fork", 1), ("exec", 0))
+    }
+    figures = [
+        Figure(f"preload: {workers} workers, model of {mib} MiB, memory {name}", "MiB", "fork", key, [("exec", "exec", key)])
+        for name, key in (("before a rolling restart", "before_mib"), ("at its peak", "peak_mib"))
+    ]
+    return Comparison(sides, figures, with_.rounds(3))
 
 
 def idle(with_):

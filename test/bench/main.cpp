@@ -24,5 +24,7 @@ int main(int count, char** values) {
                      {"session-cleanup", measure_session_cleanup},
                      {"start", measure_start},
                      {"preload", measure_preload},
+                     {"recovery", measure_recovery},
+                     {"restart", measure_restart},
                      {"idle", measure_idle}});
 }

@@ -65,6 +65,14 @@ figures measure_start(const arguments& args);
 /// well, CPU milliseconds per worker from start to end, and MiB of memory per worker.
 figures measure_preload(const arguments& args);
 
+/// preload=0 or 1, workers=, callers=, import_seconds=, span=: the longest time of a call and its p99.9 in
+/// milliseconds, while a worker is killed every 250 ms.
+figures measure_recovery(const arguments& args);
+
+/// preload=0 or 1, model_mib=, workers=, callers=: MiB of all processes of a pool under load before a rolling
+/// restart and at the worst moment of it, and of the template.
+figures measure_restart(const arguments& args);
+
 /// workers=, span=: CPU time of the host in milliseconds per second, and KiB of its memory per worker.
 figures measure_idle(const arguments& args);
 

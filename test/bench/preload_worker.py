@@ -1,11 +1,13 @@
-"""A worker with a library that takes time to import, and a model of MODEL_MIB MiB."""
+"""A worker with a library that takes time to import, and a model of MODEL_MIB MiB. IMPORT_SECONDS more for the import."""
 
 import os
+import time
 
 import numpy
 
 import skep
 
+time.sleep(float(os.environ["IMPORT_SECONDS"]))
 worker = skep.Worker()
 model = numpy.ones(0)
 
@@ -19,6 +21,14 @@ def load():
 @worker.command
 def total():
     return float(model.sum())
+
+
+@worker.command
+def spin():
+    """Takes a millisecond."""
+    end = time.monotonic() + 0.001
+    while time.monotonic() < end:
+        pass
 
 
 if __name__ == "__main__":

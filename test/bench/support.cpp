@@ -131,10 +131,6 @@ double resident_bytes(pid_t process) {
     return bytes_in_rollup(process, "Rss:");
 }
 
-double proportional_bytes(pid_t process) {
-    return bytes_in_rollup(process, "Pss:");
-}
-
 scheduling schedule_named(const std::string& name) {
     static const std::map<std::string, scheduling> kinds{{"least_loaded", scheduling::least_loaded},
                                                          {"round_robin", scheduling::round_robin},

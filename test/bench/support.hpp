@@ -66,9 +66,6 @@ double context_switches();
 double resident_bytes();
 double resident_bytes(pid_t process);
 
-/// The same, with memory that n processes share counted as an n-th for each.
-double proportional_bytes(pid_t process);
-
 /// A pool of SDK workers, or of the C++ echo worker if one is given: worker=PATH, or script=PATH and
 /// python=PROGRAM; workers=N, capacity=N and worker_threads=N if other than 1; pipeline=N if not
 /// automatic; wait=block; batch=N and batch_wait_ms=N instead of the script's limits of batches.
