@@ -10,9 +10,23 @@
 #include <cstdint>
 #include <new>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 
 namespace skep {
+
+namespace {
+
+constexpr std::chrono::milliseconds between_looks_at_ends(1);
+
+} // namespace
+
+void nursery_ends::wait() const noexcept {
+    const auto deadline = std::chrono::steady_clock::now() + to_end_nursery;
+    while (!empty() && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::sleep_for(between_looks_at_ends);
+    }
+}
 
 nursery::nursery(const launcher& launch, guard& process_guard, const std::string& program, launch_spec spec,
                  launch_abort& abort)
@@ -35,7 +49,7 @@ nursery::nursery(const launcher& launch, guard& process_guard, const std::string
 nursery::~nursery() {
     if (process_.get() >= 0 && ::getpid() == host_) {
         give_up();
-        collect_killed(std::move(process_), std::chrono::milliseconds(0));
+        collect_killed(std::move(process_), std::chrono::milliseconds(0), ends_ ? ends_->token() : nullptr);
     }
 }
 

@@ -9,12 +9,31 @@
 
 #include <chrono>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <sys/types.h>
+#include <utility>
 
 namespace skep {
+
+/// Longest wait for the end of a nursery without workers.
+inline constexpr std::chrono::milliseconds to_end_nursery(800);
+
+/// Counts the nurseries of a pool that have lost their last owner and have not ended.
+/// Thread safety: safe.
+class nursery_ends {
+public:
+    std::shared_ptr<const void> token() const noexcept { return token_; }
+    bool empty() const noexcept { return token_.use_count() == 1; }
+
+    /// Waits until there are none, or until to_end_nursery is over.
+    void wait() const noexcept;
+
+private:
+    std::shared_ptr<int> token_ = std::make_shared<int>(); ///< each such nursery holds a copy
+};
 
 /// The host's side of a nursery: a process that starts the template of a pool, and collects the template and
 /// the workers forked by the template. Shared by the pool's template and by each of these workers. The last
@@ -29,6 +48,9 @@ public:
     ~nursery();
     nursery(const nursery&) = delete;
     nursery& operator=(const nursery&) = delete;
+
+    /// Counts in `ends` from the loss of the last owner to the end.
+    void count_end(std::shared_ptr<const nursery_ends> ends) noexcept { ends_ = std::move(ends); }
 
     pid_t pid() const noexcept { return pid_; }
 
@@ -65,6 +87,7 @@ private:
     void give_up() noexcept;
 
     const pid_t host_; ///< forked copies of the host must leave the nursery alone
+    std::shared_ptr<const nursery_ends> ends_;
     leash leash_;
     unique_fd line_;
     pid_t pid_ = 0;

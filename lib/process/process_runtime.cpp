@@ -208,6 +208,9 @@ public:
         };
     }
 
+    /// The nurseries that have lost their last worker.
+    const nursery_ends& ends() const noexcept { return *ends_; }
+
 private:
     std::unique_ptr<template_port> launch(guard& process_guard, const worker_id& worker,
                                           launch_abort& abort) const {
@@ -218,6 +221,7 @@ private:
         spec.descriptors[2] = errors.there.get();
         auto made = std::make_unique<worker_template>(launch_, process_guard, nursery_program,
                                                       std::move(spec), abort);
+        made->count_end(ends_);
         supervise(worker, std::move(output.here), std::move(errors.here), made->copy_of_line());
         return made;
     }
@@ -237,6 +241,7 @@ private:
     std::shared_ptr<launch_recipe> recipe_;
     strand executor_;
     std::weak_ptr<template_supervision> supervision_;
+    std::shared_ptr<const nursery_ends> ends_ = std::make_shared<const nursery_ends>();
 };
 
 /// The two sides of the templates on the spawner.
@@ -606,12 +611,19 @@ private:
         return std::move(task.reason);
     }
 
+    /// Also waits for the nurseries of earlier templates.
     void end_template() noexcept {
-        if (!source_ || source_->templates->status().state != template_state::ready) {
+        const bool has_processes = source_ && (source_->templates->status().state == template_state::ready ||
+                                               !source_->launch.ends().empty());
+        if (!has_processes) {
             return;
         }
         try {
-            spawner_.post([templates = source_->templates](guard&) { templates->end(); }, [] {});
+            const auto end = [source = source_](guard&) {
+                source->templates->end();
+                source->launch.ends().wait();
+            };
+            spawner_.post(end, [] {});
         } catch (const std::exception&) { // a forked copy of the host: the template is not its child
         }
     }

@@ -75,15 +75,17 @@ exit_status collect(int pidfd) noexcept {
     return wait_on(pidfd, info, 0) == 0 ? status_of(info.si_code, info.si_status) : exit_status::taken();
 }
 
-bool collect_killed(unique_fd pidfd, std::chrono::milliseconds patience) noexcept {
+bool collect_killed(unique_fd pidfd, std::chrono::milliseconds patience,
+                    std::shared_ptr<const void> token) noexcept {
     if (ends_within(pidfd.get(), patience)) {
         collect(pidfd.get());
         return true;
     }
     try {
-        std::thread([held = std::move(pidfd)] {
+        std::thread([token = std::move(token), held = std::move(pidfd)]() mutable {
             ends_before(held.get(), std::chrono::steady_clock::time_point::max());
             collect(held.get());
+            held.reset();
         }).detach();
     } catch (...) { // no thread is available: the process stays a zombie
     }

@@ -7,6 +7,7 @@
 #include <skep/exit_status.hpp>
 
 #include <chrono>
+#include <memory>
 #include <sys/types.h>
 
 namespace skep {
@@ -28,8 +29,9 @@ exit_status collect(int pidfd) noexcept;
 inline constexpr std::chrono::seconds to_die(2);
 
 /// Collects a child after SIGKILL. If the child has not ended within `patience`, starts a thread that
-/// collects it at its end. Returns true if the child has ended.
-bool collect_killed(unique_fd pidfd, std::chrono::milliseconds patience = to_die) noexcept;
+/// collects it at its end, and holds `token` until then. Returns true if the child has ended.
+bool collect_killed(unique_fd pidfd, std::chrono::milliseconds patience = to_die,
+                    std::shared_ptr<const void> token = nullptr) noexcept;
 
 /// Returns true if the process group is empty. Preconditions: its leader was collected. The kernel may have
 /// reused the group's number by then; signal 0 does no harm. True is certain; false is a reason to wait,

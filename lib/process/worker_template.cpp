@@ -25,9 +25,6 @@ constexpr std::chrono::seconds for_adoption(1);
 constexpr duration after_abort = std::chrono::milliseconds(500);
 constexpr std::chrono::seconds for_end_report(1);
 
-/// Longest wait for the end of a nursery without workers.
-constexpr std::chrono::milliseconds to_end_nursery(800);
-
 std::map<std::string, std::string> environment_by_name(const std::vector<std::string>& entries) {
     std::map<std::string, std::string> result;
     for (const auto& each : entries) {

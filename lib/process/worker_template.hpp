@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace skep {
@@ -29,6 +30,11 @@ public:
 
     /// Ends the template, and its nursery unless workers of the template are left: then the last one does.
     ~worker_template() override;
+
+    /// Counts in `ends` if the nursery outlives its owners.
+    void count_end(std::shared_ptr<const nursery_ends> ends) noexcept {
+        nursery_->count_end(std::move(ends));
+    }
 
     std::optional<std::vector<std::string>> await_ready(duration limit, const launch_abort& abort) override;
 

@@ -82,15 +82,15 @@ bool home_questions::on_message(const bus_message& message) {
 
 /// An answer may come from a program that has ended since. If the node drains, the session may have begun
 /// anew at another node, whose answer counts.
-void home_questions::note(const home_answer& answer, question& asked) {
+void home_questions::note(const home_answer& answer, question& open_question) {
     const auto known = nodes_.find(answer.node);
-    if (!known || known->epoch != answer.epoch || asked.answered.is_open()) {
+    if (!known || known->epoch != answer.epoch || open_question.answered.is_open()) {
         return;
     }
-    asked.node = answer.node;
-    asked.is_draining = answer.is_draining || known->is_draining;
-    if (!asked.is_draining) {
-        asked.answered.open();
+    open_question.node = answer.node;
+    open_question.is_draining = answer.is_draining || known->is_draining;
+    if (!open_question.is_draining) {
+        open_question.answered.open();
     }
 }
 

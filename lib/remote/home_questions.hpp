@@ -65,7 +65,7 @@ private:
     };
 
     asio::awaitable<bool> connected();
-    void note(const home_answer& answer, question& asked);
+    void note(const home_answer& answer, question& open_question);
     void publish(const std::string& reply, const std::string& session, bool is_to_forget);
 
     const pool_context& context_;

@@ -17,7 +17,7 @@ constexpr duration longest_job = 6s;
 } // namespace
 
 bool oracle_templates::out_of_memory() const noexcept {
-    return world_.failed_allocations() > 0 || allocation_faults::has_failed();
+    return world_.has_lacked_memory();
 }
 
 bool oracle_templates::has_failed_often(duration slack) const {
