@@ -268,8 +268,9 @@ void node_core::handle(const link_readable& event) {
     if (found == links_.end()) {
         return;
     }
+    const auto readable_link = found->second; // may end while it reads
     try {
-        found->second->read();
+        readable_link->read();
     } catch (const protocol_violation& violation) {
         end(event.link->subject(), {link_end_cause::violation, violation.what()});
     }

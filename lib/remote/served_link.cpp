@@ -167,6 +167,7 @@ void served_link::ask_for_end(std::string_view reason) noexcept {
     if (link_ == nullptr) {
         return;
     }
+    const auto self = shared_from_this(); // the node may let go of it at once
     try {
         on_end_(reason);
     } catch (const std::bad_alloc&) {

@@ -32,9 +32,13 @@ void outbox::send() {
     if (unsent_.empty()) {
         return;
     }
+    const std::weak_ptr life(life_);
     const auto pieces = unsent_.pieces();
     if (!output_.write(pieces)) {
         leave_as_host_is_gone();
+    }
+    if (life.expired()) { // the link of a node ends if it lacks memory
+        return;
     }
     sent_ = clock::now();
     unsent_.clear();

@@ -137,6 +137,13 @@ void oracle_templates::on_useless(template_record& which) {
     count_failure(which);
 }
 
+void oracle_templates::on_fork_failed(template_record& which) {
+    world_.trace(which.name() + " cannot fork a worker");
+    if (++which.failed_orders == 2) {
+        count_failure(which);
+    }
+}
+
 void oracle_templates::on_foreign(const std::string& worker) {
     foreign_ = worker;
 }
@@ -144,6 +151,7 @@ void oracle_templates::on_foreign(const std::string& worker) {
 void oracle_templates::on_forked(template_record& by, const std::string& worker) {
     world_.trace(worker + " is forked from " + by.name());
     ++forks_;
+    by.failed_orders = 0;
     if (&by != current_ || !by.ready || by.ended) {
         wrong(worker + " was forked from " + by.name() + ", which is not the one to fork from");
     }

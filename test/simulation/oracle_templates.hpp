@@ -35,7 +35,8 @@ public:
     void on_failed(template_record& which, bool is_late); ///< to be launched, or to load
     void on_load_cancelled(const template_record& which);
     void on_order(const template_record& which) const;
-    void on_useless(template_record& which); ///< it has not answered, or not with a worker
+    void on_useless(template_record& which);     ///< it has not answered, or has ended
+    void on_fork_failed(template_record& which); ///< it has said so
     void on_foreign(const std::string& worker);
     void on_forked(template_record& by, const std::string& worker);
     void on_executed(const std::string& worker);

@@ -113,7 +113,7 @@ std::optional<launched_child> sim_template::fork(const launch_spec&, const std::
         give_up("the template has ended");
     }
     if (script_->what == template_flaw::fails_forks || of_worker == flaw::spawn_fails) {
-        around_.judge.on_useless(*script_);
+        around_.judge.on_fork_failed(*script_);
         fail("fork of the template failed: no");
     }
     around_.judge.on_forked(*script_, worker);

@@ -51,6 +51,7 @@ struct template_record {
     std::optional<time_point> ended;
     bool was_ended_by_host = false;
     std::uint64_t orders = 0;
+    int failed_orders = 0;   ///< in a row, with an answer that says so
     bool is_counted = false; ///< as one that has failed
 
     pid_t pid() const noexcept { return 3'000'000 + static_cast<pid_t>(number); }

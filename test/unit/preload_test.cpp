@@ -122,9 +122,11 @@ BOOST_FIXTURE_TEST_CASE(without_a_fallback_a_template_has_all_the_time_of_a_star
     BOOST_TEST((script.limit == 10s));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_template_that_cannot_fork_is_replaced, preload_fixture) {
+BOOST_FIXTURE_TEST_CASE(a_template_that_fails_to_fork_twice_in_a_row_is_replaced, preload_fixture) {
     prepare();
     script.fails_forks = true;
+    BOOST_CHECK_THROW(start(), error);
+    BOOST_TEST(script.alive == 1u);
     BOOST_CHECK_THROW(start(), error);
     BOOST_TEST(script.alive == 0u);
     script.fails_forks = false;
@@ -137,6 +139,7 @@ BOOST_FIXTURE_TEST_CASE(after_two_templates_that_cannot_fork_workers_start_witho
     script.fails_forks = true;
     for (int i = 0; i < 2; ++i) {
         BOOST_TEST(prepare());
+        BOOST_CHECK_THROW(start(), error);
         BOOST_CHECK_THROW(start(), error);
     }
     BOOST_TEST(!prepare());
