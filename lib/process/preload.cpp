@@ -88,9 +88,11 @@ std::optional<launched_child> preload::start(const launch_spec& spec, const work
                                              const launch_abort& abort) {
     try {
         auto child = template_->fork(spec, to_string(worker), limit_, abort);
-        life_.on_fork(true);
-        const std::lock_guard lock(mutex_);
-        status_.forks += child ? 1 : 0;
+        if (child) {
+            life_.on_fork(true);
+            const std::lock_guard lock(mutex_);
+            ++status_.forks;
+        }
         return child;
     } catch (const error& problem) {
         life_.on_fork(false);

@@ -11,7 +11,8 @@ namespace skep {
 /// The output of a worker for frames.
 class frame_output {
 public:
-    /// Writes all pieces contiguously. Returns false if the host has closed the stream.
+    /// Writes all pieces contiguously. Returns false if the host has closed the stream. May end the owner of
+    /// the caller, and the caller with it.
     virtual bool write(std::span<const std::string_view> pieces) noexcept = 0;
 
     /// Returns true if a write of some bytes would not block.

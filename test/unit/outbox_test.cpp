@@ -28,12 +28,16 @@ public:
         for (const auto piece : pieces) {
             whole += piece;
         }
+        if (ended != nullptr) {
+            ended->reset();
+        }
         return true;
     }
     bool has_room() noexcept override { return room; }
 
     std::vector<std::string> writes;
     bool room = true;
+    std::unique_ptr<outbox>* ended = nullptr; ///< by the next write
 };
 
 struct outbox_bench : manual_context {
@@ -131,6 +135,18 @@ BOOST_AUTO_TEST_CASE(an_outbox_may_be_destroyed_when_the_time_has_come) {
     of.box.reset();
     of.run_until_idle();
     BOOST_TEST((of.output.writes == texts{"a"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_write_may_end_the_outbox) {
+    for (const auto send : {&outbox::send_soon, &outbox::send_shortly}) {
+        outbox_bench of;
+        of.output.ended = &of.box;
+        of.out().text() += "a";
+        ((*of.box).*send)();
+        of.advance(10ms);
+        BOOST_TEST(!of.box);
+        BOOST_TEST((of.output.writes == texts{"a"}));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
