@@ -1,0 +1,76 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "process/shared_memory.hpp"
+
+#include "process/held_signal.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace skep {
+
+namespace {
+
+constexpr int fixed_size = F_SEAL_SHRINK | F_SEAL_GROW;
+
+memory_mapping map(int descriptor, std::size_t bytes, int protection) noexcept {
+    void* const begin = ::mmap(nullptr, bytes, protection, MAP_SHARED, descriptor, 0);
+    return begin == MAP_FAILED ? memory_mapping() : memory_mapping({static_cast<std::byte*>(begin), bytes});
+}
+
+/// A limit of the size of files (`ulimit -f`) raises a signal as well.
+bool set_size(int descriptor, std::size_t bytes) noexcept {
+    const held_signal excess(SIGXFSZ);
+    return std::in_range<off_t>(bytes) && ::ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
+}
+
+} // namespace
+
+memory_mapping::~memory_mapping() {
+    if (!bytes_.empty()) {
+        ::munmap(bytes_.data(), bytes_.size());
+    }
+}
+
+lent_memory make_lent_memory(std::size_t bytes) noexcept {
+    lent_memory made;
+    made.descriptor.reset(::memfd_create("skep-region", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    const int fd = made.descriptor.get();
+    if (fd < 0 || !set_size(fd, bytes)) {
+        return {};
+    }
+    made.memory = map(fd, bytes, PROT_READ | PROT_WRITE);
+    if (made.memory.empty() ||
+        ::fcntl(fd, F_ADD_SEALS, fixed_size | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
+        return {};
+    }
+    return made;
+}
+
+bool provide_pages(std::span<std::byte> bytes) noexcept {
+    static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+    const auto before = begin % page; // places begin at smaller steps where pages are larger
+    int result = 0;
+    do {
+        result = ::madvise(bytes.data() - before, bytes.size() + before, MADV_POPULATE_WRITE);
+    } while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
+memory_mapping map_received_memory(int descriptor, std::size_t bytes) noexcept {
+    struct stat status {};
+    const int seals = ::fcntl(descriptor, F_GET_SEALS);
+    const bool is_fixed = seals >= 0 && (seals & fixed_size) == fixed_size;
+    const bool is_large_enough =
+        ::fstat(descriptor, &status) == 0 && std::cmp_greater_equal(status.st_size, bytes);
+    return bytes > 0 && is_fixed && is_large_enough ? map(descriptor, bytes, PROT_READ) : memory_mapping();
+}
+
+} // namespace skep

@@ -1,0 +1,51 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "process/descriptors.hpp"
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace skep {
+
+/// Owns a mapping of memory. Empty by default.
+class memory_mapping {
+public:
+    memory_mapping() = default;
+    explicit memory_mapping(std::span<std::byte> bytes) noexcept : bytes_(bytes) {}
+    memory_mapping(memory_mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+    memory_mapping& operator=(memory_mapping&& other) noexcept {
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~memory_mapping();
+
+    bool empty() const noexcept { return bytes_.empty(); }
+    std::span<std::byte> bytes() const noexcept { return bytes_; }
+
+private:
+    std::span<std::byte> bytes_;
+};
+
+/// Memory that this process writes, and the descriptor by which other processes map the memory read-only.
+struct lent_memory {
+    memory_mapping memory; ///< empty after a failure
+    unique_fd descriptor;
+};
+
+/// Makes memory without a name: a memfd whose size is fixed, and that only the returned mapping can change.
+/// Pages are provided by provide_pages(), or on first access.
+lent_memory make_lent_memory(std::size_t bytes) noexcept;
+
+/// Provides the pages of mapped bytes. Returns false without memory for them: an access could then raise
+/// SIGBUS. Needs Linux 5.14.
+bool provide_pages(std::span<std::byte> bytes) noexcept;
+
+/// Maps the first bytes of a received descriptor read-only. Returns an empty mapping for anything but memory
+/// of this size or more whose size is fixed.
+memory_mapping map_received_memory(int descriptor, std::size_t bytes) noexcept;
+
+} // namespace skep
