@@ -13,6 +13,7 @@
 #include <skep/scaling.hpp>
 #include <skep/scheduler.hpp>
 #include <skep/self_healing.hpp>
+#include <skep/shared_options.hpp>
 #include <skep/time.hpp>
 #include <skep/wait_mode.hpp>
 #include <skep/worker_id.hpp>
@@ -283,6 +284,7 @@ struct SKEP_API pool_config {
     crash_barrier_options crash_barrier;
     restart_options restart;
     limit_options limits;
+    shared_options shared; ///< memory for large attachments
 
     /// Returns the configuration of a pool of Python workers that run `script` (a file that ends in
     /// worker.run()) with `interpreter`.
@@ -340,9 +342,10 @@ struct SKEP_API pool_config {
 SKEP_API boost::json::object to_json(const pool_config& config);
 
 /// Returns the most descriptors that a pool with this configuration opens in its host, for a service that
-/// must leave room below its limit (RLIMIT_NOFILE): six descriptors per worker, for twice the most workers,
-/// because old and new workers overlap; plus the descriptors of a launch, of templates, and of a thread of
-/// the pool's own. For Linux only. Descriptors of a `session_store` or of handlers are not included.
+/// must leave room below its limit (RLIMIT_NOFILE): six descriptors per worker, seven with shared memory, for
+/// twice the most workers, because old and new workers overlap; plus the descriptors of a launch, of
+/// templates, and of a thread of the pool's own. For Linux only. Descriptors of a `session_store` or of
+/// handlers are not included.
 SKEP_API std::size_t descriptors_needed(const pool_config& config);
 
 } // namespace skep

@@ -131,6 +131,12 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.number("lines_per_second", config.output.lines_per_second, 0, 1'000'000);
         visit.number("tail_bytes", config.output.tail_bytes, 0, 1 << 20);
     });
+    visit.group("shared", [&] {
+        visit.flag("enabled", config.shared.enabled);
+        visit.number("least", config.shared.least, 4 << 10, 1LL << 30);
+        visit.number("bytes", config.shared.bytes, 1 << 20, 1LL << 40);
+        visit.number("regions", config.shared.regions, 1, 1'024);
+    });
 }
 
 } // namespace skep

@@ -190,7 +190,21 @@ void append_hello(std::string& out, const hello_message& hello, bool has_control
         append_json(out, fitting(hello.commands, out.size() - before));
         append_member(out, R"(,"health_check":)", hello.health_check);
         out += hello.own_health_check ? R"(,"own_health_check":true)" : R"(,"own_health_check":false)";
+        if (hello.shared != 0) {
+            out += R"(,"shared":)";
+            append_json_number(out, hello.shared);
+        }
         out += hello.recall ? R"(,"recall":true})" : "}";
+    });
+}
+
+void append_release(std::string& out, const region_place& place) {
+    append_frame(out, 0, [&] {
+        out += R"({"type":"release","region":)";
+        append_json_number(out, place.region);
+        out += R"(,"at":)";
+        append_json_number(out, place.begin);
+        out += '}';
     });
 }
 

@@ -7,10 +7,14 @@
 #include "wire/worker_messages.hpp"
 
 #include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace skep {
+
+namespace json = boost::json;
 
 namespace {
 
@@ -21,9 +25,42 @@ blob to_attachment(const frame_view& frame, std::span<const std::byte> part) {
     return shares ? blob(frame.memory, part) : blob::copy_of(part);
 }
 
+/// Opens an attachment in shared memory: {"region": number, "at": begin, "bytes": length}.
+blob open_place(const message_members& fields, const json::object& item, region_source* regions) {
+    boost::system::error_code problem;
+    const auto number = [&](std::string_view key) {
+        const auto* const found = problem ? nullptr : item.if_contains(key);
+        if (found == nullptr) {
+            problem = json::error::not_number;
+            return std::uint64_t(0);
+        }
+        return found->to_number<std::uint64_t>(problem);
+    };
+    const region_place place{number("region"), number("at")};
+    const auto bytes = number("bytes");
+    if (problem) {
+        fields.refuse("attachments", "has a place without a region, at or bytes");
+    }
+    if (regions == nullptr) {
+        fields.refuse("attachments", "is in shared memory, which the message must not use");
+    }
+    return regions->open(place, bytes);
+}
+
+void append_place(std::string& out, const region_place& place, std::size_t bytes) {
+    out += R"({"region":)";
+    append_json_number(out, place.region);
+    out += R"(,"at":)";
+    append_json_number(out, place.begin);
+    out += R"(,"bytes":)";
+    append_json_number(out, bytes);
+    out += '}';
+}
+
 } // namespace
 
-std::vector<blob> to_attachments(const message_members& fields, const frame_view& frame) {
+std::vector<blob> to_attachments(const message_members& fields, const frame_view& frame,
+                                 region_source* regions) {
     std::vector<blob> attachments;
     auto payload = frame.payload;
     const auto* lengths = fields.find("attachments");
@@ -37,6 +74,10 @@ std::vector<blob> to_attachments(const message_members& fields, const frame_view
         fields.refuse("attachments", "is not an array of at most 65,536");
     }
     for (const auto& item : lengths->get_array()) {
+        if (const auto* const told = item.if_object()) {
+            attachments.push_back(open_place(fields, *told, regions));
+            continue;
+        }
         boost::system::error_code ec;
         const auto length = item.to_number<std::uint64_t>(ec);
         if (ec || length > payload.size()) {
@@ -51,10 +92,15 @@ std::vector<blob> to_attachments(const message_members& fields, const frame_view
     return attachments;
 }
 
-void append_attachment_sizes(std::string& out, const std::vector<blob>& attachments) {
+void append_attachment_sizes(std::string& out, const std::vector<blob>& attachments,
+                             std::span<const region_place> places) {
     out += R"(,"attachments":[)";
-    for (const auto& attachment : attachments) {
-        append_json_number(out, attachment.size());
+    for (std::size_t i = 0; i < attachments.size(); ++i) {
+        if (i < places.size() && places[i].region != 0) {
+            append_place(out, places[i], attachments[i].size());
+        } else {
+            append_json_number(out, attachments[i].size());
+        }
         out += ',';
     }
     out.back() = ']';

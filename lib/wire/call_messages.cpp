@@ -3,7 +3,6 @@
 
 #include "wire/call_messages.hpp"
 
-#include "wire/attachments.hpp"
 #include "wire/message_members.hpp"
 
 #include <chrono>
@@ -131,13 +130,13 @@ std::shared_ptr<const node_call> to_node_call(const members& fields) {
     return made;
 }
 
-call_message to_call(const members& fields, const frame_view& frame) {
+call_message to_call(const members& fields, const frame_view& frame, region_source* regions) {
     call_message call;
     call.id = fields.number("id");
     call.command = fields.text("command");
     object_in(fields, "args");
     call.args = std::move(fields.value("args"));
-    call.attachments = to_attachments(fields, frame);
+    call.attachments = to_attachments(fields, frame, regions);
     call.session = fields.text_or_empty("session");
     call.correlation_id = fields.text_or_empty("correlation_id");
     if (fields.find("metadata") != nullptr) {
@@ -174,13 +173,13 @@ tool_error_message to_tool_error(const members& fields) {
 
 host_message_decoder::host_message_decoder() : reader_(from_host) {}
 
-host_message host_message_decoder::decode(const frame_view& frame) {
+host_message host_message_decoder::decode(const frame_view& frame, region_source* regions) {
     auto& read = reader_.read(frame.json);
     const members any(read, "?");
     const auto type = any.to_view("type", any.value("type"));
     const members fields(read, type);
     if (type == "call") {
-        return to_call(fields, frame);
+        return to_call(fields, frame, regions);
     }
     if (type == "credit") {
         return credit_message{fields.number("id"), to_credit(fields, "credit")};
@@ -207,7 +206,7 @@ host_message host_message_decoder::decode(const frame_view& frame) {
     if (type == "welcome") {
         const auto capacity = fields.find("capacity") != nullptr ? fields.number("capacity") : 0;
         return welcome_message{to_limits(fields), capacity, fields.text_or_empty("correlation"),
-                               fields.text_or_empty("previous_exit")};
+                               fields.text_or_empty("previous_exit"), fields.find("shared") != nullptr};
     }
     throw protocol_violation("a host may not send a message of that type");
 }

@@ -6,6 +6,7 @@
 #include "core/batch_limits.hpp"
 #include "core/node_call.hpp"
 #include "core/stream_credit.hpp"
+#include "wire/attachments.hpp"
 #include "wire/frame.hpp"
 #include "wire/json_fields.hpp"
 #include <skep/blob.hpp>
@@ -42,9 +43,10 @@ struct worker_limits {
 /// Messages of the host.
 struct welcome_message {
     worker_limits limits;
-    std::size_t capacity = 0;  ///< concurrent calls of the worker; 0 = as many as the worker offers
-    std::string correlation;   ///< the prefix of the id of a call without an id of its own
-    std::string previous_exit; ///< empty if unknown
+    std::size_t capacity = 0;   ///< concurrent calls of the worker; 0 = as many as the worker offers
+    std::string correlation;    ///< the prefix of the id of a call without an id of its own
+    std::string previous_exit;  ///< empty if unknown
+    bool shares_memory = false; ///< attachments of calls may lie in shared memory
 };
 struct call_message {
     std::uint64_t id = 0;
@@ -100,7 +102,8 @@ public:
 
     explicit host_message_decoder(const json_limits& limits) : reader_(limits) {}
 
-    host_message decode(const frame_view& frame);
+    /// `regions`: of the attachments in shared memory; null: a message must not have any.
+    host_message decode(const frame_view& frame, region_source* regions = nullptr);
 
 private:
     json_field_reader reader_;

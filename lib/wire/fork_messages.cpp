@@ -29,7 +29,8 @@ std::string encode_template_report(const template_report& report) {
     append_json(out, boost::json::object{{"type", "template"},
                                          {"version", 1},
                                          {"pid", report.pid},
-                                         {"objections", std::move(objections)}});
+                                         {"objections", std::move(objections)},
+                                         {"shared", report.takes_regions ? 1 : 0}});
     return out;
 }
 

@@ -67,7 +67,8 @@ void append_credit_facts(std::string& out, const stream_credit& credit) {
 }
 
 /// Appends the members before the arguments.
-void append_head(std::string& out, const request& call, std::size_t deepest = deepest_nesting) {
+void append_head(std::string& out, const request& call, std::size_t deepest = deepest_nesting,
+                 std::span<const region_place> places = {}) {
     out += R"(,"command":)"sv;
     append_json_text(out, call.command());
     if (!call.session().empty()) {
@@ -83,9 +84,31 @@ void append_head(std::string& out, const request& call, std::size_t deepest = de
         append_json(out, call.metadata(), deepest);
     }
     if (!call.attachments().empty()) {
-        append_attachment_sizes(out, call.attachments());
+        append_attachment_sizes(out, call.attachments(), places);
     }
     out += R"(,"args":)"sv;
+}
+
+/// Appends the body of a call whose attachments are in shared memory, at least some of them.
+void append_body_with_places(std::string& out, std::string_view body, const request& call,
+                             std::span<const region_place> places) {
+    std::string head;
+    append_head(head, call);
+    append_head(out, call, deepest_nesting, places);
+    out += body.substr(head.size());
+}
+
+/// Appends the attachments that have no place in shared memory. Returns their size.
+std::size_t append_payload(send_buffer& buffer, const std::vector<blob>& attachments,
+                           std::span<const region_place> places) {
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < attachments.size(); ++i) {
+        if (i >= places.size() || places[i].region == 0) {
+            buffer.append(attachments[i]);
+            size += attachments[i].size();
+        }
+    }
+    return size;
 }
 
 /// Appends the facts of a call that only a node needs.
@@ -235,6 +258,11 @@ keyed_digest::value digest_of(std::string_view body, const request& call, const 
     return digest.finish();
 }
 
+std::size_t room_for_places(std::string_view body, const limit_options& limits) noexcept {
+    const auto used = longest_preface + body.size() + payload_alignment;
+    return used < limits.json_bytes ? (limits.json_bytes - used) / longest_place : 0;
+}
+
 std::uint64_t outline_of(const request& call) noexcept {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
     return std::hash<std::string_view>()(call.command()) ^ odd * total_size(call.attachments());
@@ -266,16 +294,16 @@ void append_call(send_buffer& buffer, std::uint64_t id, std::string_view body, c
         if (facts.tools_for_node != nullptr) {
             append_node_facts(out, call, *facts.tools_for_node);
         }
-        out += body;
+        if (facts.places.empty()) {
+            out += body;
+        } else {
+            append_body_with_places(out, body, call, facts.places);
+        }
         if (has_arrays(call)) {
             align_payload(out, begin);
         }
         const auto json_end = out.size();
-        std::size_t payload = 0;
-        for (const auto& attachment : call.attachments()) {
-            buffer.append(attachment);
-            payload += attachment.size();
-        }
+        const auto payload = append_payload(buffer, call.attachments(), facts.places);
         end_frame(out, begin, json_end, payload - (out.size() - json_end));
     } catch (...) { // out of memory: no partial frame may stay
         buffer.truncate(begin);
@@ -284,7 +312,7 @@ void append_call(send_buffer& buffer, std::uint64_t id, std::string_view body, c
 }
 
 void append_welcome(std::string& out, const welcome& facts) {
-    const auto& [worker, heartbeat, limits, capacity, correlation, log_level, previous_exit] = facts;
+    const auto& [worker, heartbeat, limits, capacity, correlation, log_level, previous_exit, shared] = facts;
     std::string json = R"({"type":"welcome","worker":)";
     append_json_text(json, to_string(worker));
     json += R"(,"pool":)";
@@ -320,6 +348,15 @@ void append_welcome(std::string& out, const welcome& facts) {
     if (previous_exit) {
         json += R"(,"previous_exit":)";
         append_json_text(json, to_string(*previous_exit));
+    }
+    if (shared != nullptr) {
+        json += R"(,"shared":{"least":)";
+        append_json_number(json, shared->least);
+        json += R"(,"bytes":)";
+        append_json_number(json, shared->bytes);
+        json += R"(,"regions":)";
+        append_json_number(json, shared->regions);
+        json += '}';
     }
     json += "}";
     append_message(out, json);

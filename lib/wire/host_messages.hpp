@@ -5,6 +5,7 @@
 
 #include "core/batch_limits.hpp"
 #include "core/keyed_digest.hpp"
+#include "core/region_place.hpp"
 #include "core/stream_credit.hpp"
 #include "wire/send_buffer.hpp"
 #include <skep/exit_class.hpp>
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,9 +56,18 @@ struct call_dispatch {
 
     /// For a call to a node: the names of the tools that the call may use. Null for other calls.
     const std::vector<std::string>* tools_for_node = nullptr;
+
+    /// The attachments that lie in shared memory, each at its index; no region for attachments of the frame.
+    /// Empty: all are in the frame.
+    std::span<const region_place> places{};
 };
 
-/// `body`: the result of encode_call() for `call`. The call's attachments follow the body. Appends the whole
+/// Returns how many attachments of the call may lie in shared memory within `limits`, which are those of
+/// encode_call().
+std::size_t room_for_places(std::string_view body, const limit_options& limits) noexcept;
+
+/// `body`: the result of encode_call() for `call`. The call's attachments follow the body, except the
+/// attachments with a place. Appends the whole
 /// frame, or nothing if it throws.
 void append_call(send_buffer& out, std::uint64_t id, std::string_view body, const request& call,
                  const call_dispatch& facts);
@@ -70,6 +81,7 @@ struct welcome {
     std::string_view correlation;            ///< the prefix of the ids of calls without an id
     std::string_view log_level;              ///< least level of the host's log
     std::optional<exit_class> previous_exit; ///< the way the previous worker of the slot ended
+    const shared_options* shared = nullptr;  ///< null: no memory is shared with the worker
 };
 void append_welcome(std::string& out, const welcome& facts);
 

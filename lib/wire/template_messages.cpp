@@ -75,6 +75,8 @@ std::optional<template_report> decode_template_report(std::string_view message) 
             report.pid = field.value.to_number<std::int64_t>();
         } else if (field.key == "objections") {
             report.objections = texts_of(field.value);
+        } else if (field.key == "shared") {
+            report.takes_regions = field.value.to_number<std::int64_t>() > 0;
         }
     });
     const bool is_whole = is_readable && is_report && is_known_version && report.pid > 0;

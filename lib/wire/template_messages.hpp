@@ -29,6 +29,7 @@ struct fork_order {
 struct template_report {
     std::int64_t pid = 0;
     std::vector<std::string> objections; ///< reasons why the template must not be forked, for people
+    bool takes_regions = false;          ///< passes the line for shared memory on to workers
 };
 
 /// The answer to an order.

@@ -106,6 +106,7 @@ hello_message to_hello(const members& fields) {
         hello.batches = to_batches(fields, *batches);
     }
     hello.slots = fields.find("slots") != nullptr ? to_slots(fields) : 0;
+    hello.shared = fields.find("shared") != nullptr ? fields.number("shared") : 0;
     return hello;
 }
 
@@ -355,9 +356,9 @@ worker_message worker_message_decoder::to_message(std::vector<json_field>& read,
                                                   const frame_view& frame) const {
     const members any(read, "?");
     const auto type = any.to_view("type", any.value("type"));
-    static constexpr std::array<std::string_view, 11> known{"result",   "chunk",     "pong",     "error",
-                                                            "progress", "tool_call", "recalled", "event",
-                                                            "log",      "ready",     "hello"};
+    static constexpr std::array<std::string_view, 12> known{"result",   "chunk",     "pong",     "error",
+                                                            "progress", "tool_call", "recalled", "release",
+                                                            "event",    "log",       "ready",    "hello"};
     if (std::find(known.begin(), known.end(), type) == known.end()) {
         throw protocol_violation("a worker may not send a message of that type");
     }
@@ -385,6 +386,9 @@ worker_message worker_message_decoder::to_message(std::vector<json_field>& read,
     }
     if (type == "recalled") {
         return recalled_message{fields.number("id")};
+    }
+    if (type == "release") {
+        return release_message{{fields.number("region"), fields.number("at")}};
     }
     if (type == "progress") {
         return to_progress(fields);

@@ -5,6 +5,7 @@
 
 #include "core/batch_limits.hpp"
 #include "core/node_call.hpp"
+#include "core/region_place.hpp"
 #include "wire/frame.hpp"
 #include "wire/json_fields.hpp"
 #include <skep/blob.hpp>
@@ -70,6 +71,7 @@ struct hello_message {
     bool recall = false;          ///< it gives back calls that it has not begun
     batch_commands batches;       ///< the commands that run many calls at once
     std::uint64_t slots = 0;      ///< calls that an engine serves at once; 0 = it has no engine
+    std::uint64_t shared = 0;     ///< version of the memory that it can share; 0 = none
 };
 struct ready_message {};
 struct result_message {
@@ -109,6 +111,10 @@ struct tool_call_message {
 struct recalled_message {
     std::uint64_t id = 0;
 };
+/// The worker no longer reads an attachment in shared memory.
+struct release_message {
+    region_place place;
+};
 struct pong_message {
     std::uint64_t sequence = 0;
     std::uint64_t in_flight = 0;
@@ -139,9 +145,9 @@ struct log_message {
     std::string text;
     std::string correlation_id;
 };
-using worker_message =
-    std::variant<hello_message, ready_message, result_message, chunk_message, error_message, progress_message,
-                 tool_call_message, recalled_message, pong_message, event_message, log_message>;
+using worker_message = std::variant<hello_message, ready_message, result_message, chunk_message,
+                                    error_message, progress_message, tool_call_message, recalled_message,
+                                    release_message, pong_message, event_message, log_message>;
 
 /// Limits for unasked messages and tool calls.
 struct message_limits {

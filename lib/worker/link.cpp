@@ -25,14 +25,19 @@ bool is_recalled(const worker_message& message) noexcept {
     return std::holds_alternative<recalled_message>(message);
 }
 
+bool is_release(const worker_message& message) noexcept {
+    return std::holds_alternative<release_message>(message);
+}
+
 bool is_record(const worker_message& message) noexcept {
     return std::holds_alternative<event_message>(message) || std::holds_alternative<log_message>(message);
 }
 
 talk kind_of(const worker_message& message) noexcept {
-    return is_answer(message) || is_recalled(message)           ? talk::answer
-           : std::holds_alternative<tool_call_message>(message) ? talk::tool_call
-                                                                : talk::unasked;
+    if (is_answer(message) || is_recalled(message) || is_release(message)) {
+        return talk::answer;
+    }
+    return std::holds_alternative<tool_call_message>(message) ? talk::tool_call : talk::unasked;
 }
 
 /// Thrown if memory is lacking for a message. The worker decides the size of a message.
@@ -240,15 +245,16 @@ std::string link::stray() const {
 /// Returns the objection to this message on this channel at this time, or nullptr.
 const char* link::objection_to(const worker_message& message, bool is_control) const noexcept {
     const bool is_early_record = is_record(message) && phase_ == phase::greeting;
-    const bool is_for_control =
-        std::holds_alternative<pong_message>(message) || is_recalled(message) || is_record(message);
+    const bool is_for_control = std::holds_alternative<pong_message>(message) || is_recalled(message) ||
+                                is_release(message) || is_record(message);
     if (is_control) {
-        return is_early_record  ? "a record before its hello"
-               : is_for_control ? nullptr
-                                : "only pong, recalled, event and log may come over the control channel";
+        return is_early_record ? "a record before its hello"
+               : is_for_control
+                   ? nullptr
+                   : "only pong, recalled, release, event and log may come over the control channel";
     }
     if (is_for_control) {
-        return has_control()     ? "pong, recalled, event and log may come over the control channel only"
+        return has_control() ? "pong, recalled, release, event and log may come over the control channel only"
                : is_early_record ? "a record before its hello"
                                  : nullptr;
     }

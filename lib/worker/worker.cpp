@@ -243,6 +243,8 @@ void worker::on_message(worker_message& message) {
                 pulse_.handle(content);
             } else if constexpr (std::is_same_v<type, hello_message>) {
                 on_hello(content);
+            } else if constexpr (std::is_same_v<type, release_message>) {
+                throw protocol_violation("it releases memory that was not lent to it");
             } else {
                 on_ready();
             }

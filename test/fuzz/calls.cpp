@@ -17,6 +17,7 @@
 #include <fuzzer/FuzzedDataProvider.h>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace skep::fuzz {
 
@@ -56,18 +57,36 @@ request any_call(FuzzedDataProvider& input) {
     return call;
 }
 
-std::string encoded(const request& call, const limit_options& limits) {
+/// Puts the first attachment into shared memory, if there is one and the limits allow it.
+std::vector<region_place> any_places(const request& call, std::string_view body,
+                                     const limit_options& limits) {
+    const bool is_possible = !call.attachments().empty() && room_for_places(body, limits) > 0;
+    return is_possible && call.attachments()[0].size() % 2 == 1
+               ? std::vector<region_place>{{call_id, 1u << 30}, {}}
+               : std::vector<region_place>();
+}
+
+struct encoded_call {
+    std::string bytes;
+    bool has_place;
+};
+
+encoded_call encoded(const request& call, const limit_options& limits) {
     const auto body = encode_call(call, limits);
+    const auto places = any_places(call, body, limits);
+    call_dispatch facts{std::chrono::hours(24), std::chrono::hours(24)};
+    facts.places = places;
     send_buffer buffer;
-    append_call(buffer, call_id, body, call, {std::chrono::hours(24), std::chrono::hours(24)});
-    return test::sent_bytes(buffer);
+    append_call(buffer, call_id, body, call, facts);
+    return {test::sent_bytes(buffer), !places.empty()};
 }
 
 void check_text(const json::value* found, const std::string& text) {
     require(found == nullptr ? text.empty() : *found == json::value(text), "a text arrives as it was");
 }
 
-void check_sent(std::string_view bytes, const request& call, const limit_options& limits) {
+void check_sent(const encoded_call& sent, const request& call, const limit_options& limits) {
+    const auto& bytes = sent.bytes;
     frame_decoder decoder({limits.frame_bytes, limits.json_bytes});
     const auto room = decoder.prepare();
     std::copy(bytes.begin(), bytes.end(), room.begin());
@@ -88,7 +107,8 @@ void check_sent(std::string_view bytes, const request& call, const limit_options
     check_text(find("command"), call.command());
     check_text(find("session"), call.session());
     check_text(find("correlation_id"), call.correlation_id());
-    const auto payload = call.attachments().empty() ? 0 : call.attachments()[0].size();
+    const bool has_payload = !call.attachments().empty() && !sent.has_place;
+    const auto payload = has_payload ? call.attachments()[0].size() : 0;
     require(frame->payload.size() == payload, "the attachments follow");
 }
 
@@ -98,16 +118,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FuzzedDataProvider input(data, size);
     const auto limits = any_limits(input);
     const auto call = any_call(input);
-    std::string bytes;
+    encoded_call sent;
     try {
-        bytes = encoded(call, limits);
+        sent = encoded(call, limits);
     } catch (const error& refusal) {
         const auto code = refusal.kind();
         require(code == errc::invalid_request || code == errc::frame_too_large,
                 "it is refused as what it is");
         return 0;
     }
-    check_sent(bytes, call, limits);
+    check_sent(sent, call, limits);
     return 0;
 }
 

@@ -79,6 +79,7 @@ BOOST_AUTO_TEST_CASE(hello_and_ready) {
     hello.health_check = "skep.health_check";
     hello.own_health_check = false;
     hello.recall = true;
+    hello.shared = 1;
     hello.batches["embed"] = {32, std::chrono::microseconds(1500)};
     std::string frames;
     append_hello(frames, hello, true);
@@ -94,12 +95,18 @@ BOOST_AUTO_TEST_CASE(hello_and_ready) {
     BOOST_TEST(read.batches.at("embed").most == 32u);
     BOOST_TEST((read.batches.at("embed").wait == std::chrono::microseconds(1500)));
     BOOST_TEST(read.recall);
+    BOOST_TEST(read.shared == 1u);
     frames.clear();
     append_hello(frames, {}, false);
-    BOOST_TEST(!std::get<hello_message>(received(frames)).recall);
+    const auto least = received(frames);
+    BOOST_TEST(!std::get<hello_message>(least).recall);
+    BOOST_TEST(std::get<hello_message>(least).shared == 0u);
     frames.clear();
     append_recalled(frames, 9);
     BOOST_TEST(std::get<recalled_message>(received(frames)).id == 9u);
+    frames.clear();
+    append_release(frames, {3, 4096});
+    BOOST_TEST((std::get<release_message>(received(frames)).place == region_place{3, 4096}));
     frames.clear();
     append_ready(frames);
     BOOST_TEST(std::holds_alternative<ready_message>(received(frames)));

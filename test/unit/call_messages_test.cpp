@@ -55,7 +55,61 @@ Message sent(const std::string& frames) {
     return std::get<Message>(std::move(message));
 }
 
+/// Regions whose every place has the bytes that are asked for.
+struct any_regions final : region_source {
+    blob open(const region_place& place, std::size_t bytes) override {
+        opened.push_back(place);
+        return blob(std::vector<std::byte>(bytes));
+    }
+
+    std::vector<region_place> opened;
+};
+
+call_message decode_call_with(any_regions& regions, std::string_view attachments,
+                              std::string_view payload = {}) {
+    const auto text =
+        R"({"type":"call","id":1,"command":"a","args":{},"attachments":)" + std::string(attachments) + "}";
+    host_message_decoder decoder;
+    const frame_view frame{text, std::as_bytes(std::span(payload))};
+    return std::get<call_message>(decoder.decode(frame, &regions));
+}
+
 } // namespace
+
+BOOST_AUTO_TEST_CASE(attachments_lie_in_the_frame_and_in_shared_memory) {
+    any_regions regions;
+    const auto call = decode_call_with(
+        regions, R"([2,{"region":3,"at":4096,"bytes":5},1,{"bytes":0,"at":0,"region":9,"moon":1}])", "abc");
+    BOOST_REQUIRE(call.attachments.size() == 4u);
+    BOOST_TEST(call.attachments[0].text() == "ab");
+    BOOST_TEST(call.attachments[1].size() == 5u);
+    BOOST_TEST(call.attachments[2].text() == "c");
+    BOOST_TEST(call.attachments[3].empty());
+    BOOST_TEST((regions.opened == std::vector<region_place>{{3, 4096}, {9, 0}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_place_without_its_members_is_refused) {
+    any_regions regions;
+    for (const auto* const each :
+         {R"([{}])", R"([{"region":1,"at":0}])", R"([{"region":1,"bytes":1}])", R"([{"at":0,"bytes":1}])",
+          R"([{"region":"1","at":0,"bytes":1}])", R"([{"region":1,"at":-1,"bytes":1}])",
+          R"([{"region":1,"at":0,"bytes":1.5}])", R"([{"region":1,"at":0,"bytes":null}])",
+          R"({"region":1,"at":0,"bytes":1})", R"([[1,0,1]])"}) {
+        BOOST_TEST_CONTEXT(each) {
+            BOOST_CHECK_THROW(decode_call_with(regions, each), protocol_violation);
+        }
+    }
+    BOOST_CHECK_THROW(decode_call_with(regions, R"([{"region":1,"at":0,"bytes":1}])", "x"),
+                      protocol_violation);
+    BOOST_TEST(regions.opened.size() == 1u); // the last of these: too many bytes are in its frame
+}
+
+BOOST_AUTO_TEST_CASE(no_place_is_opened_without_shared_memory) {
+    BOOST_CHECK_THROW(
+        decode(
+            R"({"type":"call","id":1,"command":"a","args":{},"attachments":[{"region":1,"at":0,"bytes":1}]})"),
+        protocol_violation);
+}
 
 BOOST_AUTO_TEST_CASE(a_call_with_everything) {
     auto asked = request("add").arg("a", 1).attach("abc").attach("").session("ada").correlation_id("4bf9");
@@ -175,6 +229,11 @@ BOOST_AUTO_TEST_CASE(a_welcome) {
         decode_as<welcome_message>(R"({"type":"welcome","limits":{"tool_calls":9},"correlation":"7f-"})");
     BOOST_TEST(told.limits.tool_calls == 9u);
     BOOST_TEST(told.correlation == "7f-");
+    BOOST_TEST(!told.shares_memory);
+    frames.clear();
+    const shared_options shared;
+    append_welcome(frames, {worker, heartbeat, limits, 4, "7f-", "info", {}, &shared});
+    BOOST_TEST(sent<welcome_message>(frames).shares_memory);
 }
 
 BOOST_AUTO_TEST_CASE(control_messages) {

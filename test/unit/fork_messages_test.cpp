@@ -38,9 +38,11 @@ BOOST_AUTO_TEST_CASE(other_messages_are_no_orders) {
 }
 
 BOOST_AUTO_TEST_CASE(a_report_arrives_as_it_was_sent) {
-    const auto read = decode_template_report(encode_template_report({4711, {"1 thread: \"x\"", "a socket"}}));
+    const auto read =
+        decode_template_report(encode_template_report({4711, {"1 thread: \"x\"", "a socket"}, true}));
     BOOST_TEST_REQUIRE(read.has_value());
     BOOST_TEST(read->pid == 4711);
+    BOOST_TEST(read->takes_regions);
     BOOST_TEST((read->objections == std::vector<std::string>{"1 thread: \"x\"", "a socket"}));
 }
 

@@ -143,6 +143,78 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
     BOOST_TEST(!least.at("heartbeat").at("enabled").as_bool());
     BOOST_TEST(least.at("limits").at("tool_call_bytes") == json::value(123456));
     BOOST_TEST(!least.contains("previous_exit"));
+    BOOST_TEST(!least.contains("shared"));
+}
+
+BOOST_AUTO_TEST_CASE(welcome_tells_of_shared_memory) {
+    shared_options shared;
+    shared.least = 4096;
+    shared.bytes = 1u << 20;
+    shared.regions = 3;
+    std::string out;
+    const worker_id blue{"blue", 3, 17};
+    append_welcome(out, {blue, heartbeat_options(), limit_options(), 4, "7f-", "info", {}, &shared});
+    const json::value expected{{"least", 4096}, {"bytes", 1u << 20}, {"regions", 3}};
+    BOOST_TEST((take_apart(out).message.at("shared") == expected));
+}
+
+BOOST_AUTO_TEST_CASE(attachments_with_a_place_are_not_in_the_frame) {
+    request call("echo");
+    call.arg("a", 1).session("s").metadata("attachments", json::array{1});
+    call.attach("abc").attach("defgh").attach("");
+    const std::vector<region_place> places{{}, {7, 8192}, {}};
+    call_dispatch facts;
+    facts.places = places;
+    send_buffer buffer;
+    append_call(buffer, 3, encode_call(call, limit_options()), call, facts);
+    const auto shared = take_apart(test::sent_bytes(buffer));
+    auto expected = sent_call(call, {}, 3).message;
+    expected["attachments"] = json::array{3, {{"region", 7}, {"at", 8192}, {"bytes", 5}}, 0};
+    BOOST_TEST((shared.message == expected), json::serialize(shared.message));
+    BOOST_TEST(shared.payload == "abc");
+}
+
+BOOST_AUTO_TEST_CASE(the_payload_beside_places_is_aligned_for_arrays) {
+    request call("sum");
+    call.arg("x", make_ndarray(std::vector<double>(3)));
+    BOOST_REQUIRE(!call.arrays().empty());
+    call.attach("0123456789abcdef");
+    const std::vector<region_place> places(call.attachments().size() - 1, region_place{1, 0});
+    call_dispatch facts;
+    facts.places = places;
+    send_buffer buffer;
+    append_call(buffer, 3, encode_call(call, limit_options()), call, facts);
+    const auto bytes = test::sent_bytes(buffer);
+    BOOST_TEST(take_apart(bytes).payload == "0123456789abcdef");
+    BOOST_TEST(bytes.find("0123456789abcdef") % 16 == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(places_never_exceed_the_limit_of_the_json) {
+    limit_options limits;
+    limits.json_bytes = 1024;
+    request call("echo");
+    for (int i = 0; i < 20; ++i) {
+        call.attach(std::string(100, 'a'));
+    }
+    const auto body = encode_call(call, limits);
+    const auto most = room_for_places(body, limits);
+    BOOST_TEST(most > 0u);
+    BOOST_TEST(most < 20u);
+    std::vector<region_place> places(20);
+    std::fill_n(places.begin(), most, region_place{max_id, 1ULL << 40});
+    call_dispatch facts;
+    facts.left = facts.sent_after = std::chrono::hours(24 * 365);
+    facts.batch = {max_id, 65'536};
+    facts.places = places;
+    send_buffer buffer;
+    append_call(buffer, max_id, body, call, facts);
+    frame_decoder decoder({limits.frame_bytes, limits.json_bytes});
+    const auto bytes = test::sent_bytes(buffer);
+    const auto room = decoder.prepare();
+    std::copy(bytes.begin(), bytes.end(), room.begin());
+    decoder.commit(bytes.size());
+    BOOST_TEST(decoder.next().has_value());
+    BOOST_TEST(room_for_places(std::string(1024, 'a'), limits) == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(the_error_of_a_tool_fits_into_every_limit) {

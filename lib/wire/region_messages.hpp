@@ -1,0 +1,28 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace skep {
+
+/// The most bytes of a packet on the line for shared memory.
+inline constexpr std::size_t most_region_bytes = 256;
+
+/// A region of memory whose descriptor comes with the packet.
+struct region_packet {
+    std::uint64_t region = 0; ///< number, 1 or more
+    std::size_t bytes = 0;    ///< 1 or more
+};
+
+std::string encode_region(const region_packet& packet);
+
+/// Returns nullopt for any other packet. Ignores unknown members.
+std::optional<region_packet> decode_region(std::string_view text);
+
+} // namespace skep
