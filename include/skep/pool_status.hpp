@@ -123,6 +123,8 @@ struct pool_counters {
     std::uint64_t scale_downs = 0;          ///< number of times that the autoscaler removed workers
     std::uint64_t missed_pings = 0;         ///< pings without an answer in time
     std::uint64_t output_lines_dropped = 0; ///< lines beyond output_options::lines_per_second
+    std::uint64_t attachments_lent = 0;     ///< attachments of sent calls in memory of the host
+    std::uint64_t shared_fallbacks = 0;     ///< such attachments that went over the socket for lack of memory
     std::uint64_t busy_answers = 0; ///< refusals by nodes that had no room for a call; see remote_pool
 };
 

@@ -173,6 +173,8 @@ json::object to_json(const pool_counters& counters) {
             {"scale_downs", counters.scale_downs},
             {"missed_pings", counters.missed_pings},
             {"output_lines_dropped", counters.output_lines_dropped},
+            {"attachments_lent", counters.attachments_lent},
+            {"shared_fallbacks", counters.shared_fallbacks},
             {"busy_answers", counters.busy_answers}};
 }
 

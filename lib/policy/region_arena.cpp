@@ -66,6 +66,12 @@ void region_arena::add(std::size_t size) {
     size_ += size;
 }
 
+void region_arena::drop_last() noexcept {
+    const auto last = regions_.find(last_region_);
+    size_ -= last->second.free.begin()->second;
+    regions_.erase(last);
+}
+
 bool region_arena::release(const region_place& place) noexcept {
     const auto owner = regions_.find(place.region);
     if (owner == regions_.end()) {

@@ -39,6 +39,10 @@ public:
     /// Adds the next region, of a size of size_of_next().
     void add(std::size_t size);
 
+    /// Removes the region of the last add(), which could not be made. Precondition: no place of it is
+    /// reserved.
+    void drop_last() noexcept;
+
     /// Releases a reserved place. Returns false if no place that begins there is reserved.
     bool release(const region_place& place) noexcept;
 

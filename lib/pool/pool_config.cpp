@@ -46,8 +46,9 @@ std::size_t descriptors_needed(const pool_config& config) {
     const auto of_thread = config.thread == pool_thread::own ? descriptors_of_context : 0;
     const auto of_templates =
         config.launch.preload ? 2 * descriptors_of_template : 0; // the old one and the next
-    return descriptors_of_pool(size_of(config.scaling, workers_of(config)).limits.max) + of_thread +
-           of_templates;
+    const auto most_workers = size_of(config.scaling, workers_of(config)).limits.max;
+    const auto of_regions = config.shared.enabled ? descriptors_of_regions(most_workers) : 0;
+    return descriptors_of_pool(most_workers) + of_thread + of_templates + of_regions;
 }
 
 pool_config pool_config::python(std::string script, std::string interpreter) {

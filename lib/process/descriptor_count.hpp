@@ -29,4 +29,10 @@ constexpr std::size_t descriptors_of_pool(std::size_t workers) noexcept {
     return 2 * workers * descriptors_of_worker + descriptors_of_launch + descriptors_of_guard;
 }
 
+/// Additional descriptors of a pool that shares memory: a line to each worker, the far end of one during a
+/// launch, and a region on its way.
+constexpr std::size_t descriptors_of_regions(std::size_t workers) noexcept {
+    return 2 * workers + 2;
+}
+
 } // namespace skep

@@ -14,7 +14,7 @@
 namespace skep {
 
 /// The most descriptors of a message.
-inline constexpr std::size_t most_passed_descriptors = 6;
+inline constexpr std::size_t most_passed_descriptors = 7;
 
 /// Sends `text` with copies of the descriptors over a socket, without blocking. Returns the number of bytes,
 /// or -1 with errno set.

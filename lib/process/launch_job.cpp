@@ -19,14 +19,17 @@ void launch_job::start(guard& process_guard) {
     const bool may_fork =
         source_ && source_->templates->prepare(source_->launch.with(process_guard), order.worker, abort);
     is_of_template = false;
-    auto [spec, kind] = recipe_->plan_for(order);
+    auto [spec, kind, shares_memory] = recipe_->plan_for(order);
     group = process_guard.tie(abort);
-    wires.emplace(launch_, kind);
+    wires.emplace(launch_, kind, shares_memory);
     spec.descriptors = wires->for_child();
     spec.leash = {group.host_end(), group.guard_end()};
     auto forked = may_fork ? source_->templates->start(spec, order.worker, abort) : std::nullopt;
     is_forked = forked.has_value();
     child = is_forked ? std::move(*forked) : launch_(spec, abort);
+    if (is_forked && !source_->templates->takes_regions()) {
+        wires->regions = {};
+    }
     program = std::move(spec.executable);
     group.disarm();
     process_guard.entrust(child);

@@ -18,7 +18,7 @@ namespace {
 /// Returns the environment variables of the protocol. The token is set for sockets only, to limit its
 /// exposure.
 variables protocol_variables(const launch_order& order, transport kind, std::size_t threads,
-                             thread_checks checks, wait_mode wait) {
+                             thread_checks checks, wait_mode wait, bool shares_memory) {
     variables result{{"SKEP_PROTOCOL", "1"},
                      {"SKEP_TRANSPORT", kind == transport::socket ? "socket" : "stdio"},
                      {"SKEP_WORKER", to_string(order.worker)},
@@ -33,6 +33,9 @@ variables protocol_variables(const launch_order& order, transport kind, std::siz
     if (kind == transport::socket) {
         result.insert({{"SKEP_DATA_FD", "3"}, {"SKEP_CONTROL_FD", "4"}, {"SKEP_TOKEN", order.token}});
     }
+    if (shares_memory) {
+        result.emplace("SKEP_SHARED_FD", "5");
+    }
     return result;
 }
 
@@ -43,12 +46,15 @@ launch_recipe::launch_recipe(const pool_config& config, std::shared_ptr<const ho
       threads_(config.threads_per_worker),
       thread_checks_(config.thread_safety_checks),
       wait_(usable_cpus() > 1 ? config.wait : wait_mode::block),
+      shares_memory_(config.shared.enabled),
       host_(std::move(host)) {}
 
 launch_plan launch_recipe::plan_for(const launch_order& order) {
     const auto options = for_slot(order.launch.value_or(options_), order.worker.slot);
-    const auto protocol = protocol_variables(order, options.transport, threads_, thread_checks_, wait_);
-    launch_plan plan{{}, options.transport};
+    const bool shares_memory = shares_memory_ && options.transport == transport::socket;
+    const auto protocol =
+        protocol_variables(order, options.transport, threads_, thread_checks_, wait_, shares_memory);
+    launch_plan plan{{}, options.transport, shares_memory};
     plan.spec.executable = started_program(options) == started_program(options_)
                                ? usual_executable()
                                : find_program(options, *host_);

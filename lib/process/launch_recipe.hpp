@@ -18,6 +18,7 @@ namespace skep {
 struct launch_plan {
     launch_spec spec;
     transport kind;
+    bool shares_memory;
 };
 
 /// A template to launch, without its descriptors, and the program of its nursery.
@@ -43,6 +44,7 @@ private:
     const std::size_t threads_;
     const thread_checks thread_checks_;
     const wait_mode wait_;
+    const bool shares_memory_;
     std::shared_ptr<const host_state> host_;
     std::mutex mutex_;
     std::string executable_;

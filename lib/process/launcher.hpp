@@ -34,10 +34,10 @@ using child_descriptors = std::array<int, 8>;
 
 inline constexpr child_descriptors no_descriptors{-1, -1, -1, -1, -1, -1, -1, -1};
 
-/// Returns the descriptors of a worker: 0 to 4.
-constexpr child_descriptors worker_descriptors(int input, int output, int errors, int data,
-                                               int control) noexcept {
-    return {input, output, errors, data, control, -1, -1, -1};
+/// Returns the descriptors of a worker: 0 to 5.
+constexpr child_descriptors worker_descriptors(int input, int output, int errors, int data, int control,
+                                               int regions) noexcept {
+    return {input, output, errors, data, control, regions, -1, -1};
 }
 
 /// The two ends of a leash; the child arms both. -1: no leash.

@@ -74,14 +74,16 @@ void local_process::signal(int number) noexcept {
 bool local_process::measure(std::int64_t pid) noexcept {
     const bool is_known = is_worker_ && std::in_range<pid_t>(pid) && pid > 0;
     measured_ = is_known && state_->process.holds(static_cast<pid_t>(pid)) ? static_cast<pid_t>(pid) : 0;
-    inherited_ = is_forked_ && measured_ != 0 ? process_resident_bytes(measured_) : 0;
+    inherited_ = is_forked_ && measured_ != 0 ? process_resident_memory(measured_).bytes : 0;
     return measured_ != 0;
 }
 
-std::uint64_t local_process::resident_bytes() const noexcept {
+std::uint64_t local_process::resident_bytes(std::uint64_t lent_bytes) const noexcept {
     const auto holds = [this] { return measured_ != 0 && state_->process.holds(measured_); };
-    const auto bytes = holds() ? process_resident_bytes(measured_) : 0;
-    return holds() ? bytes - std::min(bytes, inherited_) : 0; // the number may have been reused meanwhile
+    const auto memory = holds() ? process_resident_memory(measured_) : resident_memory();
+    const auto others = inherited_ + std::min(memory.shared, lent_bytes);
+    return holds() ? memory.bytes - std::min(memory.bytes, others)
+                   : 0; // the number may have been reused meanwhile
 }
 
 bool local_process::saw_oom_kill() const noexcept {

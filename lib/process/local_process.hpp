@@ -32,7 +32,7 @@ public:
     void kill() noexcept override;
     void signal(int number) noexcept override;
     bool measure(std::int64_t pid) noexcept override;
-    std::uint64_t resident_bytes() const noexcept override;
+    std::uint64_t resident_bytes(std::uint64_t lent_bytes) const noexcept override;
     bool saw_oom_kill() const noexcept override;
     exit_status reap() noexcept override;
     asio::awaitable<void> end_group() override;

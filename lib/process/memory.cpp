@@ -6,6 +6,7 @@
 #include "process/descriptors.hpp"
 #include <skep/proportional_bytes.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <fcntl.h>
@@ -49,12 +50,19 @@ std::uint64_t number_after(std::string_view key, std::string_view text) noexcept
 
 } // namespace
 
-std::uint64_t process_resident_bytes(pid_t pid) noexcept {
+resident_memory process_resident_memory(pid_t pid) noexcept {
     std::array<char, 128> buffer{};
-    const auto text = read_file(path_of(pid, "/statm").data(), buffer); // "size resident shared ..." in pages
-    const auto blank = text.find(' ');
+    auto text = read_file(path_of(pid, "/statm").data(), buffer); // "size resident shared ..." in pages
     static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-    return blank == std::string_view::npos ? 0 : leading_number(text.substr(blank + 1)) * page;
+    const auto next_number = [&text] {
+        text.remove_prefix(std::min(text.find(' '), text.size() - 1) + 1);
+        return leading_number(text) * page;
+    };
+    if (text.empty()) {
+        return {};
+    }
+    const auto bytes = next_number();
+    return {bytes, text.empty() ? 0 : next_number()};
 }
 
 std::uint64_t oom_kills() noexcept {

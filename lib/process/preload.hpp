@@ -38,6 +38,10 @@ public:
     std::optional<launched_child> start(const launch_spec& spec, const worker_id& worker,
                                         const launch_abort& abort);
 
+    /// Returns true if a worker of start() has the line for shared memory. Preconditions: start() has
+    /// returned the worker.
+    bool takes_regions() const noexcept { return template_->takes_regions(); }
+
     /// Replaces the template by a new one, with the present script. If this fails, workers start without a
     /// template. With launch.preload_fallback off, keeps the old template then, and throws
     /// error(spawn_failed).

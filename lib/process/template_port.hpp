@@ -27,6 +27,9 @@ public:
     /// Returns false once the template has ended or is useless.
     virtual bool is_usable() const noexcept = 0;
 
+    /// Returns true if forked workers can have the line for shared memory. Known after await_ready().
+    virtual bool takes_regions() const noexcept = 0;
+
     /// Waits until the script is loaded. Returns why the template must not be forked, empty if it can be;
     /// nullopt if the template is not ready within `limit`. Throws error(spawn_failed) if the template ends,
     /// and after an abort.

@@ -12,7 +12,7 @@ namespace skep {
 /// The connections of a new worker. Over stdio, stdin and stdout are the data channel.
 struct worker_connections {
     /// Throws error(spawn_failed).
-    worker_connections(const launcher& launch, transport transport_kind);
+    worker_connections(const launcher& launch, transport transport_kind, bool shares_memory);
 
     child_descriptors for_child() const noexcept;
     void close_far_ends() noexcept;
@@ -22,6 +22,7 @@ struct worker_connections {
     fd_pair errors;
     fd_pair control; ///< with sockets only
     fd_pair output;  ///< with sockets only
+    fd_pair regions; ///< with shared memory only
 };
 
 } // namespace skep

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -103,6 +104,7 @@ std::optional<std::vector<std::string>> worker_template::await_ready(duration li
     if (!report) {
         fail_start("has sent something else than its report");
     }
+    takes_regions_ = report->takes_regions;
     return std::move(report->objections);
 }
 
@@ -136,7 +138,11 @@ std::optional<std::string> worker_template::order_for(const launch_spec& spec,
     if (!fits) {
         return std::nullopt;
     }
-    const fork_order order{worker, environment_changes(environment_, environment_by_name(spec.environment)),
+    auto variables = environment_by_name(spec.environment);
+    if (!takes_regions_) {
+        variables.erase("SKEP_SHARED_FD");
+    }
+    const fork_order order{worker, environment_changes(environment_, variables),
                            std::vector(spec.arguments.begin() + static_cast<std::ptrdiff_t>(common.size()),
                                        spec.arguments.end())};
     try {
@@ -154,8 +160,10 @@ std::optional<launched_child> worker_template::fork(const launch_spec& spec, con
         return std::nullopt;
     }
     const auto& numbers = spec.descriptors;
-    const std::array<int, 6> descriptors{numbers[3], numbers[4],      numbers[1],
-                                         numbers[2], spec.leash.host, spec.leash.guard};
+    const std::array<int, 7> all{numbers[3],      numbers[4],       numbers[1], numbers[2],
+                                 spec.leash.host, spec.leash.guard, numbers[5]};
+    const bool has_regions = takes_regions_ && numbers[5] >= 0;
+    const auto descriptors = std::span(all).first(has_regions ? 7 : 6);
     const auto mark = nursery_->mark();
     const auto ordered_at = present_ticks();
     if (!line_.send(*order, descriptors)) {

@@ -45,6 +45,8 @@ public:
 
     bool is_usable() const noexcept override { return is_usable_ && !line_.is_over(); }
 
+    bool takes_regions() const noexcept override { return takes_regions_; }
+
     pid_t pid() noexcept override { return nursery_->template_pid(); }
 
     /// Returns a descriptor that hangs up when the template ends.
@@ -67,6 +69,7 @@ private:
     std::shared_ptr<nursery> nursery_;
     template_line line_;
     bool is_usable_ = true;
+    bool takes_regions_ = false; ///< set by await_ready()
 };
 
 } // namespace skep

@@ -209,6 +209,10 @@ void show_counters(exposition& out, const pool_status& status) {
     count("skep_missed_pings_total", "Pings that were not answered in time.", counters.missed_pings);
     count("skep_output_lines_dropped_total", "Lines of workers that were dropped.",
           counters.output_lines_dropped);
+    count("skep_attachments_lent_total", "Attachments that workers got in memory of the host.",
+          counters.attachments_lent);
+    count("skep_shared_fallbacks_total", "Such attachments that went over the socket, for lack of memory.",
+          counters.shared_fallbacks);
 }
 
 constexpr std::size_t most_nodes = 100; ///< with a label of their own, as in pool_metrics::nodes

@@ -53,7 +53,7 @@ public:
     void kill() noexcept override { end_now(); }
     void signal(int) noexcept override {}
     bool measure(std::int64_t) noexcept override { return false; }
-    std::uint64_t resident_bytes() const noexcept override { return 0; }
+    std::uint64_t resident_bytes(std::uint64_t) const noexcept override { return 0; }
     bool saw_oom_kill() const noexcept override { return false; }
     exit_status reap() noexcept override {
         return worker_->is_orderly() ? exit_status::exited(0) : exit_status();

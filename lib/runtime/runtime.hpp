@@ -5,6 +5,7 @@
 
 #include "async/timer.hpp"
 #include "runtime/byte_stream.hpp"
+#include "runtime/region_line.hpp"
 #include "runtime/session_homes.hpp"
 #include <skep/exit_status.hpp>
 #include <skep/launch_options.hpp>
@@ -57,8 +58,9 @@ public:
     virtual bool measure(std::int64_t pid) noexcept = 0;
 
     /// Returns the resident memory of the measured process in bytes; 0 if it has ended or is unknown. Without
-    /// the memory that a forked worker had at the call of measure().
-    virtual std::uint64_t resident_bytes() const noexcept = 0;
+    /// the memory that a forked worker had at the call of measure(), and without `lent_bytes` of memory that
+    /// the host has lent to the worker, as far as the worker has mapped them.
+    virtual std::uint64_t resident_bytes(std::uint64_t lent_bytes) const noexcept = 0;
 
     /// Returns true if the kernel has killed any process for lack of memory since the start of this process.
     virtual bool saw_oom_kill() const noexcept = 0;
@@ -93,6 +95,7 @@ struct worker_link {
     std::unique_ptr<byte_stream> data;
     std::unique_ptr<byte_stream> control; ///< null if all frames go over `data`
     std::unique_ptr<worker_process> process;
+    std::unique_ptr<region_line> regions = nullptr; ///< null if the worker cannot read memory of the host
     std::string node = {}; ///< the name of the node that the worker is; empty for a process of this machine
     bool is_on_trial = false; ///< the worker gets one call at a time until change_capacity()
 };

@@ -25,7 +25,7 @@ public:
     void kill() noexcept override { worker_->end(exit_status::signalled(SIGKILL)); }
     void signal(int) noexcept override {}
     bool measure(std::int64_t) noexcept override { return true; }
-    std::uint64_t resident_bytes() const noexcept override { return 0; }
+    std::uint64_t resident_bytes(std::uint64_t) const noexcept override { return 0; }
     bool saw_oom_kill() const noexcept override { return false; }
     exit_status reap() noexcept override { return worker_->status(); }
     asio::awaitable<void> end_group() override { co_return; }

@@ -9,7 +9,7 @@ void recycling_watch::begin(time_point now) {
     const auto& options = core_.config.recycle;
     const double for_age = core_.context.random();
     const double for_calls = core_.context.random();
-    const auto resident = options.hard_memory != 0 ? sample(now) : core_.process->resident_bytes();
+    const auto resident = options.hard_memory != 0 ? sample(now) : resident_bytes();
     plan_.emplace(options, now, for_age, for_calls, resident);
 }
 
@@ -22,11 +22,16 @@ recycle_plan::verdict recycling_watch::judge(time_point now, bool with_memory) {
 }
 
 std::uint64_t recycling_watch::bytes() const noexcept {
-    return core_.process && !core_.life.process().has_ended ? core_.process->resident_bytes() : 0;
+    return core_.process && !core_.life.process().has_ended ? resident_bytes() : 0;
+}
+
+/// Returns the memory of the worker's own.
+std::uint64_t recycling_watch::resident_bytes() const noexcept {
+    return core_.process->resident_bytes(calls_.memory().bytes());
 }
 
 std::uint64_t recycling_watch::sample(time_point now) {
-    const auto resident = core_.process->resident_bytes();
+    const auto resident = resident_bytes();
     const auto* const oldest = calls_.oldest();
     growth_.sample(resident, now, oldest != nullptr ? std::optional(oldest->dispatched) : std::nullopt);
     return resident;

@@ -50,6 +50,7 @@ public:
     }
 
 private:
+    std::uint64_t resident_bytes() const noexcept;
     std::uint64_t sample(time_point now);
 
     worker_core& core_;

@@ -165,6 +165,7 @@ asio::awaitable<void> worker::perform(life_step step) {
     case life_step::give_up: core_.process->abandon(); break;
     case life_step::close: {
         core_.link->close();
+        calls_.memory().close();
         co_await core_.process->end_group();
         const auto deadline = core_.context.now() + for_last_output;
         co_await core_.process->finish(deadline);
@@ -188,6 +189,7 @@ asio::awaitable<void> worker::launch() {
         }
         worker_link started = co_await core_.surroundings.starter.start(std::move(order));
         core_.process = std::move(started.process);
+        core_.regions = std::move(started.regions);
         core_.node = std::move(started.node);
         calls_.set_on_trial(started.is_on_trial);
         core_.link.emplace(core_.context, std::move(started.data), std::move(started.control),
@@ -244,7 +246,7 @@ void worker::on_message(worker_message& message) {
             } else if constexpr (std::is_same_v<type, hello_message>) {
                 on_hello(content);
             } else if constexpr (std::is_same_v<type, release_message>) {
-                throw protocol_violation("it releases memory that was not lent to it");
+                on_release(content);
             } else {
                 on_ready();
             }
@@ -284,8 +286,17 @@ void worker::on_hello(hello_message& hello) {
     const auto capacity = calls_.open(hello);
     append_welcome(core_.link->control().outbox().text(),
                    {core_.id, core_.config.heartbeat, core_.config.limits, capacity, calls_.correlation(),
-                    to_string(core_.config.log_level), origin_.predecessor_ended_as});
+                    to_string(core_.config.log_level), origin_.predecessor_ended_as,
+                    calls_.memory().is_open() ? &core_.config.shared : nullptr});
     core_.link->control().flush();
+}
+
+void worker::on_release(const release_message& message) {
+    if (!calls_.memory().release(message.place)) {
+        throw protocol_violation("it releases the place at " + std::to_string(message.place.begin) +
+                                 " of region " + std::to_string(message.place.region) +
+                                 ", which is not lent to it");
+    }
 }
 
 void worker::on_ready() {

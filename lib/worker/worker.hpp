@@ -157,6 +157,7 @@ private:
     void on_backlog_shrunk() override;
     void on_data_ended(std::string stray) override;
     void on_hello(hello_message& hello);
+    void on_release(const release_message& message);
     void on_ready();
     asio::awaitable<void> warm_up();
     void begin_service();

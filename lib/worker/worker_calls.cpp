@@ -39,7 +39,10 @@ std::string make_correlation(double chance) {
 } // namespace
 
 worker_calls::worker_calls(worker_core& core)
-    : core_(core), correlation_(make_correlation(core.context.random())), tools_(core) {}
+    : core_(core),
+      correlation_(make_correlation(core.context.random())),
+      tools_(core),
+      memory_(core.config.shared) {}
 
 /// An engine has as many places as it has slots: a lower capacity would leave it idle without a word.
 std::size_t worker_calls::open(hello_message& hello) {
@@ -51,6 +54,10 @@ std::size_t worker_calls::open(hello_message& hello) {
         limits = limits_of(core_.config, command, limits);
     }
     tools_.open();
+    if (hello.shared > 0 && core_.regions) {
+        memory_.open(std::move(core_.regions));
+    }
+    core_.regions.reset(); // the worker cannot read memory
     return capacity();
 }
 
@@ -112,6 +119,7 @@ void worker_calls::send(std::span<call* const> batch, time_point now) {
     auto& data = connection.data();
     const bool waits = is_full();
     std::vector<std::string> tools;
+    lending::turn lent(memory_);
     make_room(batch.size()); // a sent frame must be in the table
     auto begin = data.appended();
     auto id = next_id();
@@ -128,9 +136,14 @@ void worker_calls::send(std::span<call* const> batch, time_point now) {
             tools = tools_of(*next);
             facts.tools_for_node = &tools;
         }
+        if (memory_.is_open() && !next->req.attachments().empty()) {
+            const auto most = room_for_places(next->body, core_.config.limits);
+            facts.places = lent.lend(next->req.attachments(), most);
+        }
         begin = data.appended();
         append_call(data.outbox(), id++, next->body, next->req, facts);
     }
+    lent.keep();
     for (auto* const next : batch) {
         next->id = next_id();
         next->batch_size = static_cast<std::uint32_t>(batch.size());

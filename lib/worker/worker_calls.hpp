@@ -4,6 +4,7 @@
 #pragma once
 
 #include "worker/call_table.hpp"
+#include "worker/lending.hpp"
 #include "worker/tool_runner.hpp"
 #include "worker/worker_core.hpp"
 #include <skep/unanswered_calls.hpp>
@@ -127,6 +128,9 @@ public:
     /// Takes a call that gets no answer, last sent first. For use after calls_lost.
     std::optional<lost_call_notice> take_lost();
 
+    /// The memory lent to the worker.
+    const lending& memory() const noexcept { return memory_; }
+
     /// Figures of the calls known to the pool: the calls answered, the errors among the answers, and the time
     /// of the last call sent.
     std::uint64_t completed() const noexcept { return completed_; }
@@ -175,6 +179,7 @@ private:
     void begin_tool(const call_ptr& caller, tool_call_message& message);
 
     tool_runner& tools() noexcept { return tools_; }
+    lending& memory() noexcept { return memory_; }
 
     std::size_t most_ahead() const noexcept;
 
@@ -194,6 +199,7 @@ private:
     std::string correlation_; ///< the prefix of generated ids
     batch_commands batches_;
     tool_runner tools_;
+    lending memory_;
     bool gives_back_ = false; ///< calls that it has not begun
     bool is_on_trial_ = false;
     std::size_t offered_ = 0;

@@ -23,9 +23,10 @@ TIMEOUT = 60
 
 
 def frame(message, attachments=()):
-    """A frame as bytes; the lengths of the attachments are added to the message."""
+    """A frame as bytes; the lengths of the attachments are added to the message. Places in regions stay as they are."""
     if attachments:
-        message = {**message, "attachments": [len(part) for part in attachments]}
+        message = {**message, "attachments": [part if isinstance(part, dict) else len(part) for part in attachments]}
+        attachments = [part for part in attachments if not isinstance(part, dict)]
     body = json.dumps(message).encode()
     length = 4 + len(body) + sum(map(len, attachments))
     return struct.pack(">II", length, len(body)) + body + b"".join(attachments)
@@ -143,7 +144,7 @@ class Peer:
 class Host(Peer):
     """A started worker. Use HostCase.start(), which also cleans up."""
 
-    def __init__(self, command, stdio=False, env=()):
+    def __init__(self, command, stdio=False, env=(), shared=False):
         environment = {
             **os.environ,
             "PYTHONPATH": SDK,
@@ -167,6 +168,11 @@ class Host(Peer):
                 "stdout": subprocess.PIPE,
                 "pass_fds": (data_end.fileno(), control_end.fileno()),
             }
+        self.line = None
+        if shared:
+            self.line, line_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            environment["SKEP_SHARED_FD"] = str(line_end.fileno())
+            streams["pass_fds"] += (line_end.fileno(),)
         environment.update(env)
         self.process = subprocess.Popen(
             command, env=environment, stderr=subprocess.PIPE, start_new_session=True, **streams
@@ -175,6 +181,8 @@ class Host(Peer):
         control_end.close()
         if stdio:
             control.close()
+        if shared:
+            line_end.close()
 
     def signal(self, number):
         os.kill(self.process.pid, number)
@@ -195,6 +203,8 @@ class Host(Peer):
         finally:
             self.data.close()
             self.control.close()
+            if self.line is not None:
+                self.line.close()
 
 
 class HostCase(unittest.TestCase):

@@ -161,7 +161,8 @@ class TemplateCase(unittest.TestCase):
 
     def check_report(self, template, objections):
         message, _ = template.receive()
-        report = {"type": "template", "version": 1, "pid": template.process.pid, "objections": list(objections)}
+        report = {"type": "template", "version": 1, "pid": template.process.pid}
+        report.update(objections=list(objections), shared=1)
         self.assertEqual(message, report)
         return template
 
@@ -177,12 +178,12 @@ class TemplateCase(unittest.TestCase):
         self.addCleanup(template.end)
         return template
 
-    def send_order(self, template, slot=0, environment=(), arguments=()):
+    def send_order(self, template, slot=0, environment=(), arguments=(), lines=()):
         worker = ForkedWorker(slot)
         self.addCleanup(worker.end)
         leash = [worker.leash.fileno(), worker.guard.fileno()]
         order = json.dumps(worker.order(environment, arguments)).encode()
-        socket.send_fds(template.line, [order], worker.far_ends + leash)
+        socket.send_fds(template.line, [order], worker.far_ends + leash + list(lines))
         worker.close_far_ends()
         return worker
 
@@ -238,6 +239,25 @@ class Forks(TemplateCase):
         self.assertEqual((len(sockets), len(set(sockets))), (2, 2), found)
         self.assertEqual(len(pipes), 4, found)  # stdout and stderr, and the pipe of signals
         self.assertEqual(len(found), 7, found)
+
+    def test_a_worker_may_share_memory(self):
+        near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(near.close)
+        worker = self.fork(self.start(), ready=False, environment={"SKEP_SHARED_FD": "5"}, lines=[far.fileno()])
+        far.close()
+        self.assertEqual(worker.receive()["shared"], 1)
+        worker.welcome(shared={"least": 4096, "bytes": 1 << 20, "regions": 4})
+        self.assertEqual(worker.receive(), {"type": "ready"})
+        found = worker.call("descriptors")
+        self.assertEqual(len([target for target in found if target.startswith("socket:")]), 3, found)
+        self.assertEqual(len(found), 8, found)
+        memory = os.memfd_create("region")
+        self.addCleanup(os.close, memory)
+        os.ftruncate(memory, 4096)
+        socket.send_fds(near, [b'{"region":1,"bytes":4096}'], [memory])
+        place = {"region": 1, "at": 0, "bytes": 4096}
+        self.assertIn("parent", worker.call("about", attachments=[place]))
+        self.assertEqual(worker.receive(worker.control), {"type": "release", "region": 1, "at": 0})
 
     def test_orders_are_carried_out_in_turn(self):
         template = self.start()

@@ -30,7 +30,7 @@ public:
     void kill() noexcept override;
     void signal(int number) noexcept override;
     bool measure(std::int64_t pid) noexcept override { return pid == script_->pid(); }
-    std::uint64_t resident_bytes() const noexcept override { return script_->resident(); }
+    std::uint64_t resident_bytes(std::uint64_t) const noexcept override { return script_->resident(); }
     bool saw_oom_kill() const noexcept override { return script_->plan().was_oom_killed; }
     exit_status reap() noexcept override;
     asio::awaitable<void> end_group() override;

@@ -33,6 +33,7 @@ public:
     ~sim_template() override;
 
     pid_t pid() noexcept override { return script_->pid(); }
+    bool takes_regions() const noexcept override { return false; }
     bool is_usable() const noexcept override { return is_usable_ && !script_->ended; }
     std::optional<std::vector<std::string>> await_ready(duration limit, const launch_abort& abort) override;
     std::optional<launched_child> fork(const launch_spec& spec, const std::string& worker, duration limit,

@@ -54,7 +54,7 @@ public:
     }
     void signal(int number) noexcept override { script_->signals.push_back(number); }
     bool measure(std::int64_t) noexcept override { return script_->is_measurable; }
-    std::uint64_t resident_bytes() const noexcept override {
+    std::uint64_t resident_bytes(std::uint64_t) const noexcept override {
         return script_->is_measurable ? script_->resident : 0;
     }
     bool saw_oom_kill() const noexcept override { return script_->oom_killed; }

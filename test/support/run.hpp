@@ -92,6 +92,10 @@ inline pool_config python_pool(const std::string& script, std::size_t workers = 
     config.log_level = log_level::off;
     config.output.handler = [](const output_line&) {};
     config.launch.preload = std::getenv("SKEP_TEST_PRELOAD") != nullptr; // for the whole suite
+    if (std::getenv("SKEP_TEST_SHARED") != nullptr) {                    // likewise
+        config.shared.enabled = true;
+        config.shared.least = 4096;
+    }
     return config;
 }
 

@@ -33,6 +33,7 @@ public:
     ~scripted_template() override { --script_.alive; }
 
     pid_t pid() noexcept override { return static_cast<pid_t>(number_ + 1); }
+    bool takes_regions() const noexcept override { return false; }
     bool is_usable() const noexcept override { return script_.usable[number_]; }
     std::optional<std::vector<std::string>> await_ready(duration limit, const launch_abort&) override {
         script_.limit = limit;

@@ -125,6 +125,19 @@ BOOST_AUTO_TEST_CASE(a_limit_below_the_first_region_is_respected_in_whole_steps)
     BOOST_TEST(!arena.reserve(static_cast<std::size_t>(-1)));
 }
 
+BOOST_AUTO_TEST_CASE(a_region_that_could_not_be_made_leaves_its_room_but_not_its_number) {
+    region_arena arena(2 * mebibyte, 2);
+    arena.add(mebibyte);
+    arena.add(mebibyte);
+    arena.drop_last();
+    BOOST_TEST(arena.size() == mebibyte);
+    BOOST_TEST(arena.next_region() == 3u);
+    BOOST_TEST(arena.size_of_next(1) == mebibyte);
+    arena.add(mebibyte);
+    BOOST_TEST(is_at(arena.reserve(mebibyte), 1, 0));
+    BOOST_TEST(is_at(arena.reserve(mebibyte), 3, 0));
+}
+
 BOOST_AUTO_TEST_CASE(places_of_a_later_region_are_used_once_the_first_is_full) {
     region_arena arena(4 * step, 64);
     arena.add(step);

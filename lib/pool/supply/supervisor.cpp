@@ -286,6 +286,8 @@ void supervisor::pass_on_slot_of(const worker& ended_worker) {
 void supervisor::count_end(const worker& ended_worker) {
     const auto& life = ended_worker.life();
     counters_.output_lines_dropped += ended_worker.output_lines_dropped();
+    counters_.attachments_lent += ended_worker.calls().memory().lent();
+    counters_.shared_fallbacks += ended_worker.calls().memory().fallbacks();
     if (!life.was_up()) {
         counters_.start_failures += life.is_lost() ? 1 : 0;
     } else if (life.is_lost()) {

@@ -112,8 +112,14 @@ void supervisor::report(pool_status& status, time_point now) {
     counters.start_failures = counters_.start_failures;
     counters.missed_pings = counters_.missed_pings;
     counters.output_lines_dropped = counters_.output_lines_dropped;
-    roster_.for_each(
-        [&counters](worker& each) { counters.output_lines_dropped += each.output_lines_dropped(); });
+    counters.attachments_lent = counters_.attachments_lent;
+    counters.shared_fallbacks = counters_.shared_fallbacks;
+    roster_.for_each([&counters](const worker& each) {
+        const auto& memory = each.calls().memory();
+        counters.output_lines_dropped += each.output_lines_dropped();
+        counters.attachments_lent += memory.lent();
+        counters.shared_fallbacks += memory.fallbacks();
+    });
 }
 
 worker_status supervisor::status_of_vacant(std::size_t index, time_point now) {

@@ -9,6 +9,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 from .._wire.arrays import ArrayError
 from .._wire.conversion import with_arrays
 from .._wire.errors import InvalidArguments, ProtocolError
+from .._wire.regions import writable as writable_copy
 from .interrupts import Window
 
 
@@ -179,13 +180,19 @@ def current() -> Call:
     return call
 
 
-def attachments() -> List[memoryview]:
+def attachments(writable: bool = False) -> List[memoryview]:
     """Returns the binary data sent with the running call, in order, read-only.
 
+    The data may lie in memory that the host lends, until the last view of it is gone. So keep a copy, `bytes(view)`,
+    of data that is needed for long, and in a forked child.
+
+    Args:
+        writable: if true, returns writable views of copies; large data is copied page by page, on the first write to it.
     Raises:
         RuntimeError: as current().
     """
-    return current().attachments
+    views = current().attachments
+    return [writable_copy(view) for view in views] if writable else views
 
 
 def parse_credit(message: object) -> Tuple[int, int]:

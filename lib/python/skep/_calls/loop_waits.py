@@ -49,6 +49,10 @@ class LoopWindow(CallWindow):
             raise Cancelled
         self._task = asyncio.current_task()
 
+    def end(self) -> None:
+        """Lets go of the task, which has the call in its context: only the garbage collector would end such a cycle."""
+        self._task = None
+
     def is_cancelled(self, call_id: int) -> bool:
         return self._is_cancelled
 

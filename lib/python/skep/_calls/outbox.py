@@ -99,6 +99,14 @@ class Outbox:
         with self.lock:
             self._channel.send((body,))
 
+    def send_all_of(self, bodies: Sequence[bytes]) -> None:
+        """Sends messages that belong to no call, in one write."""
+        try:
+            with self.lock:
+                self._channel.send_all_of(((body,), ()) for body in bodies)
+        except OSError:
+            exit_without_host()
+
     def send_for_call(self, call: Call, message: Callable[[], Optional[Answer]], wait: bool = True) -> bool:
         """Sends a message about a call. Calls `message` for it with the lock held; None means no message.
 

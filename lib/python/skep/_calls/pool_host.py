@@ -27,6 +27,7 @@ class PoolHost(Host):
 
     def __init__(self, connection: Connection) -> None:
         self._data = connection.data
+        self._regions = connection.regions
         self.outbox = Outbox(connection.data)
         is_one = connection.control is connection.data
         self.control_outbox = self.outbox if is_one else Outbox(connection.control)
@@ -53,12 +54,25 @@ class PoolHost(Host):
             self.log_level = str(message.get("log_level", self.log_level))
         except (KeyError, TypeError) as error:
             raise ProtocolError(f"the welcome is malformed: {error!r}") from error
+        if "shared" in message:
+            self._data.regions = self._regions
         if message.get("records") is True:
             records.connect(self.control_outbox.send, self.limits)
         else:  # an older host accepts no records
             records.close()
         self._progress = Progress(self.outbox, self.limits)
         self.tools = Tools(self.outbox, self._progress, self.limits, self.cancel)
+
+    @property
+    def shares_memory(self) -> bool:
+        """True if attachments of calls may lie in memory of the host."""
+        return self._data.regions is not None
+
+    def release_attachments(self) -> None:
+        """Lets the host use memory again that nothing reads any more. Precondition: windows are closed."""
+        if self._regions is not None and self._regions.has_ended_uses:
+            messages = self._regions.take_releases()
+            self.control_outbox.send_all_of(messages)
 
     def cancel(self, call_id: int) -> None:
         """Cancels a call. On the thread that listens to the host."""

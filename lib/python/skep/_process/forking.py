@@ -3,7 +3,7 @@
 import fcntl
 import os
 import signal
-from typing import Callable, NamedTuple, NoReturn
+from typing import Callable, NamedTuple, NoReturn, Optional
 
 from .exits import EXIT_FAILED
 from .interpreter import fork
@@ -13,7 +13,7 @@ _SET_UP = b"\0"  # the report of a worker after its set-up; the text of its erro
 
 
 class WorkerEnds(NamedTuple):
-    """The descriptors of a worker: its channels, its output, and both ends of its leash."""
+    """The descriptors of a worker: its channels, its output, both ends of its leash, and the line for shared memory."""
 
     data: int
     control: int
@@ -21,10 +21,12 @@ class WorkerEnds(NamedTuple):
     stderr: int
     leash_host: int
     leash_guard: int
+    regions: Optional[int] = None
 
     def close(self) -> None:
         for descriptor in self:
-            os.close(descriptor)
+            if descriptor is not None:
+                os.close(descriptor)
 
 
 def out_of_the_way(descriptor: int) -> int:

@@ -182,9 +182,12 @@ class AsyncProfile(ConcurrentProfile):
             answer = await self._responder.respond(running, window)
             if not self._is_terminated:
                 self.finish(running, answer)
+        window.end()
 
     def _on_task_done(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
+        if self.host.shares_memory:
+            self._loop.call_soon(self.host.release_attachments)  # later: the task still has its call
         self._finish_if_idle()
 
     def _stop(self) -> None:

@@ -68,6 +68,7 @@ class Control:
                 if frame is None:
                     exit_without_host()
                 self.handle(frame)
+                self._host.release_attachments()  # which are no longer read since the last call
                 del frame  # a frame may be large, and the next one far away
         except OSError:
             exit_without_host()

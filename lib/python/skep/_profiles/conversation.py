@@ -163,6 +163,8 @@ class Conversation:
         }
         if batches:
             hello["batches"] = batches
+        if self._connection.regions is not None:
+            hello["shared"] = 1
         if self._work.engine is not None:
             hello["slots"] = self._work.engine.slots
         stack_signal = dump_on_signal()

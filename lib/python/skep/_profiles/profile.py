@@ -97,6 +97,7 @@ class ProcessProfile(Profile):
             elif running is not None:
                 self._answer_batch(running, responder)
             del left_call, call, outcome, running  # a frame may be large, and the next one far away
+            self._host.release_attachments()
 
     def receive_call(self) -> Optional[Call]:
         if self._interrupts.is_stopping:
@@ -298,6 +299,7 @@ class ConcurrentProfile(Profile):
                 if running is not None:
                     put(running)
                 del running  # a frame may be large, and the next one far away
+                self._host.release_attachments()
         except OSError:
             exit_without_host()
         except ProtocolError as error:

@@ -156,6 +156,7 @@ class CallThreads:
                     break
                 self._answer(running, responder)
                 del running
+                self._profile.host.release_attachments()
                 self._count(1)
         except (Terminate, SystemExit):  # SIGTERM has arrived, and the main thread ends the worker
             pass
@@ -212,6 +213,7 @@ class ThreadProfile(ConcurrentProfile):
             if running is not None:
                 self._put(running)
             del running  # a frame may be large, and the next one far away
+            self._host.release_attachments()
 
     def _put(self, running: Running) -> None:
         self.admit(running, ThreadWindow())

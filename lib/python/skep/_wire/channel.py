@@ -16,6 +16,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Se
 from .errors import ProtocolError
 from .json_text import decode
 from .protocol import DEFAULT_FRAME_LIMIT
+from .regions import Regions
 
 _HEADER = struct.Struct(">II")
 _BUFFER_SIZE = 256 * 1024  # the kernel provides only the pages in use
@@ -88,6 +89,7 @@ class Channel:
         send_parts: Callable[[Sequence[Part]], Any],
     ) -> None:
         self.limit = DEFAULT_FRAME_LIMIT
+        self.regions: Optional[Regions] = None  # of attachments that are not in their frame
         self._receive_into = receive_into
         self._send_all = send_all
         self._send_parts = send_parts
@@ -190,19 +192,24 @@ class Channel:
         else:
             self._start = frame_end
         # Attachments are views of the buffer and keep it. A buffer that was grown for one frame is released.
-        if attachments or len(self._view) > _BUFFER_SIZE:
+        if json_end != frame_end or len(self._view) > _BUFFER_SIZE:
             self._renew_buffer(_BUFFER_SIZE)
         frame: Frame = _new_frame((message, attachments))
         return frame
 
     def _split(self, lengths: Any, start: int, end: int) -> List[memoryview]:
-        sizes = lengths if type(lengths) is list else []
+        items = lengths if type(lengths) is list else []
+        regions = self.regions
+        sizes = items if regions is None else [item for item in items if type(item) is not dict]
         if any(type(length) is not int or length < 0 for length in sizes) or sum(sizes) != end - start:
             raise ProtocolError(f"a frame carries {end - start} bytes of attachments but announces {lengths}")
         parts = []
-        for length in sizes:
-            parts.append(self._view[start : start + length].toreadonly())
-            start += length
+        for item in items:
+            if regions is not None and type(item) is dict:
+                parts.append(regions.open(item))
+            else:
+                parts.append(self._view[start : start + item].toreadonly())
+                start += item
         return parts
 
     def _renew_buffer(self, size: int) -> None:

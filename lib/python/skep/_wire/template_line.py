@@ -18,7 +18,7 @@ _MAX_PACKET = 64 * 1024
 _MAX_OBJECTIONS = 32
 _MAX_LENGTH = 250  # characters of an objection
 _MAX_ERROR = 4000  # characters
-_DESCRIPTORS = len(WorkerEnds._fields)
+_DESCRIPTORS = len(WorkerEnds._fields)  # at most; the last may be missing
 
 
 class OrderFailed(Exception):
@@ -51,6 +51,8 @@ class TemplateLine:
             os.dup2(channel, number, inheritable=False)
             os.close(channel)
             numbers[name] = str(number)
+        if ends.regions is not None:
+            numbers["SKEP_SHARED_FD"] = str(ends.regions)
         return numbers
 
     def receive_order(self) -> Optional[Order]:
@@ -63,14 +65,14 @@ class TemplateLine:
             for descriptor in descriptors:
                 os.close(descriptor)
             raise OrderFailed("descriptors: Too many open files")
-        if flags & MSG_TRUNC or len(descriptors) != _DESCRIPTORS:
+        if flags & MSG_TRUNC or len(descriptors) not in (_DESCRIPTORS - 1, _DESCRIPTORS):
             raise ProtocolError(f"an order of {len(packet)} bytes or more, with {len(descriptors)} descriptors")
         return _decode(packet, WorkerEnds(*descriptors))
 
     def announce(self, objections: Sequence[str]) -> None:
         """Reports that the script is imported, and the objections to a fork."""
         shown = [each[:_MAX_LENGTH] for each in objections[:_MAX_OBJECTIONS]]
-        self._send({"type": "template", "version": _VERSION, "pid": os.getpid(), "objections": shown})
+        self._send({"type": "template", "version": _VERSION, "pid": os.getpid(), "objections": shown, "shared": 1})
 
     def send_forked(self, pid: int, pidfd: int) -> None:
         self._send({"type": "forked", "pid": pid}, [(SOL_SOCKET, SCM_RIGHTS, array("i", [pidfd]))])

@@ -1,0 +1,85 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "policy/region_arena.hpp"
+#include "runtime/region_line.hpp"
+#include <skep/blob.hpp>
+#include <skep/shared_options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace skep {
+
+/// The memory that the host lends to one worker: copies large attachments of calls into the memory, and
+/// counts. Never waits: an attachment without room goes over the socket. Used on the pool's strand.
+class lending {
+public:
+    explicit lending(const shared_options& options) noexcept;
+
+    /// Begins to lend. Precondition: the worker can read the memory.
+    void open(std::unique_ptr<region_line> line) noexcept { line_ = std::move(line); }
+    bool is_open() const noexcept { return line_ != nullptr; }
+
+    /// Ends the memory. Precondition: the worker gets no further calls.
+    void close() noexcept;
+
+    /// The places of the attachments of one send. Takes all of them back on destruction, unless the send was
+    /// successful.
+    class turn {
+    public:
+        explicit turn(lending& owner) noexcept : owner_(owner) {}
+        turn(const turn&) = delete;
+        turn& operator=(const turn&) = delete;
+        ~turn() {
+            if (!owner_.unsent_.empty()) {
+                owner_.take_back();
+            }
+        }
+
+        /// Copies the large attachments of a call, at most `most` of them. Returns their places, each at its
+        /// index, or an empty span if all attachments go over the socket. Valid until the next call.
+        std::span<const region_place> lend(const std::vector<blob>& attachments, std::size_t most) {
+            return owner_.lend(attachments, most);
+        }
+
+        /// The calls have been sent.
+        void keep() noexcept { owner_.unsent_.clear(); }
+
+    private:
+        lending& owner_;
+    };
+
+    /// The worker no longer reads the place. Returns false if the place is not lent.
+    bool release(const region_place& place) noexcept { return arena_.release(place); }
+
+    /// Returns the number of bytes of memory that the worker may have mapped.
+    std::uint64_t bytes() const noexcept { return line_ ? line_->opened_bytes() : 0; }
+
+    /// Figures: the attachments lent, and the attachments that lacked room.
+    std::uint64_t lent() const noexcept { return lent_; }
+    std::uint64_t fallbacks() const noexcept { return fallbacks_; }
+
+private:
+    std::span<const region_place> lend(const std::vector<blob>& attachments, std::size_t most);
+    region_place lend_one(std::span<const std::byte> bytes);
+    std::optional<region_place> reserve(std::size_t bytes);
+    void take_back() noexcept;
+
+    const shared_options& options_;
+    region_arena arena_;
+    std::unique_ptr<region_line> line_; ///< null: nothing is lent
+    std::vector<region_place> places_;  ///< of the present call
+    std::vector<region_place> unsent_;  ///< of the present turn
+    std::uint64_t lent_ = 0;
+    std::uint64_t fallbacks_ = 0;
+};
+
+} // namespace skep
