@@ -71,6 +71,9 @@ void take_sockets(host_connection& target) {
     target.data_in = take_socket("SKEP_DATA_FD");
     target.control = take_socket("SKEP_CONTROL_FD");
     target.data_out = copy_of(target.data_in.get());
+    if (std::getenv("SKEP_SHARED_FD") != nullptr) {
+        target.regions = take_socket("SKEP_SHARED_FD");
+    }
 }
 
 void take_stdio(host_connection& target) {

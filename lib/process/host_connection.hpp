@@ -19,6 +19,7 @@ struct host_connection {
     unique_fd data_in;
     unique_fd data_out;
     unique_fd control;       ///< closed if all frames go over stdin and stdout
+    unique_fd regions;       ///< brings shared memory; closed without such memory
     std::string worker;      ///< for example "default/0#1"; empty if unknown
     std::size_t threads = 1; ///< configured number of concurrent calls
     wait_mode wait = wait_mode::adaptive;

@@ -35,8 +35,17 @@ namespace {
 constexpr int exit_order_failed = 1;
 constexpr int exit_host_broke_protocol = 76;
 
-enum place { data_place, control_place, output_place, errors_place, leash_host_place, leash_guard_place };
-constexpr std::size_t places = leash_guard_place + 1;
+enum place {
+    data_place,
+    control_place,
+    output_place,
+    errors_place,
+    leash_host_place,
+    leash_guard_place,
+    regions_place ///< may be missing
+};
+constexpr std::size_t places = regions_place + 1;
+constexpr std::size_t least_places = regions_place;
 
 using worker_ends = std::array<unique_fd, places>;
 
@@ -115,7 +124,7 @@ std::optional<taken_order> take_order(int line) {
         return job;
     }
     auto order = decode_fork_order(std::string_view(text).substr(0, static_cast<std::size_t>(size)));
-    if (!order || count != places || (packet.msg_flags & MSG_TRUNC) != 0) {
+    if (!order || count < least_places || (packet.msg_flags & MSG_TRUNC) != 0) {
         leave_for_protocol();
     }
     job.order = std::move(*order);
@@ -149,6 +158,9 @@ std::string become_worker(taken_order& job) {
     }
     set_variable("SKEP_DATA_FD", std::to_string(ends[data_place].release()));
     set_variable("SKEP_CONTROL_FD", std::to_string(ends[control_place].release()));
+    if (ends[regions_place].get() >= 0) {
+        set_variable("SKEP_SHARED_FD", std::to_string(ends[regions_place].release()));
+    }
     return {};
 }
 
@@ -241,7 +253,7 @@ unique_fd take_template_line() {
 
 void serve_template(unique_fd line) {
     const auto objections = fork_objections(line.get());
-    send(line.get(), encode_template_report({::getpid(), objections}));
+    send(line.get(), encode_template_report({::getpid(), objections, true}));
     while (auto job = take_order(line.get())) {
         if (!objections.empty()) {
             job->problem = objections.front();

@@ -79,6 +79,7 @@ void conversation::greet() {
     hello.pid = own_process_id();
     hello.sdk = sdk;
     hello.recall = !host_.over_stdio();
+    hello.shared = host_.has_regions() ? 1 : 0;
     calls_.announce(hello, !host_.over_stdio());
 }
 
@@ -106,6 +107,7 @@ void conversation::stop() {
 asio::awaitable<void> conversation::read_calls() {
     frame_decoder frames(limits_of_input(calls_.services().welcome.limits));
     host_message_decoder messages;
+    auto* const regions = calls_.services().welcome.shares_memory ? host_.regions() : nullptr;
     while (!stop_.is_open()) {
         const auto room = frames.prepare();
         const auto count = co_await host_.calls()->read(room);
@@ -114,7 +116,7 @@ asio::awaitable<void> conversation::read_calls() {
         }
         frames.commit(count);
         while (const auto frame = frames.next()) {
-            auto message = messages.decode(*frame);
+            auto message = messages.decode(*frame, regions);
             auto* const call = std::get_if<call_message>(&message);
             if (call == nullptr) {
                 throw protocol_violation("something else than a call came over the data channel");

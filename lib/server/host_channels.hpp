@@ -7,6 +7,7 @@
 #include "process/host_connection.hpp"
 #include "runtime/byte_stream.hpp"
 #include "server/listener.hpp"
+#include "server/shared_regions.hpp"
 
 #include <memory>
 #include <optional>
@@ -32,6 +33,12 @@ public:
     std::unique_ptr<listener> listen(const strand& executor, const call_counters& counters,
                                      call_services& services, listener::message_handler on_messages);
 
+    /// Returns true if the host can share memory with the worker.
+    bool has_regions() const noexcept { return connection_.regions.get() >= 0; }
+
+    /// Returns the memory of the host, after listen(); null without.
+    region_source* regions() noexcept { return regions_ ? &*regions_ : nullptr; }
+
     /// Returns the input for calls, after listen(); null over stdio, where the listener reads everything.
     byte_stream* calls() const noexcept { return data_in_.get(); }
 
@@ -41,6 +48,7 @@ private:
     shared_output data_out_;
     std::optional<shared_output> control_out_;
     std::unique_ptr<byte_stream> data_in_;
+    std::optional<shared_regions> regions_;
 };
 
 } // namespace skep

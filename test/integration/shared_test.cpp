@@ -226,6 +226,33 @@ BOOST_AUTO_TEST_CASE(threads_share_memory_as_well) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(workers_in_cpp_share_memory) {
+    pool_config config;
+    config.launch.program = SKEP_CPP_WORKER;
+    config.workers = 1;
+    config.log_level = log_level::off;
+    config.shared.enabled = true;
+    config.shared.bytes = shared_mebibyte;
+    for (const bool is_forked : {false, true}) {
+        config.launch.preload = is_forked;
+        with_pool(config, [](pool& workers) -> asio::awaitable<void> {
+            constexpr std::uint64_t rounds = 20; // more than there is memory for at a time
+            for (std::uint64_t i = 0; i < rounds; ++i) {
+                request call("echo");
+                call.attach(pattern(shared_mebibyte / 2 - i)).attach("small");
+                const auto sent = call.attachments();
+                const auto answer = co_await workers.execute(std::move(call));
+                BOOST_REQUIRE(answer.attachments.size() == 2u);
+                BOOST_TEST((answer.attachments[0] == sent[0]));
+                BOOST_TEST((answer.attachments[1] == sent[1]));
+            }
+            const auto counters = co_await counters_of(workers);
+            BOOST_TEST(counters.attachments_lent + counters.shared_fallbacks == rounds);
+            BOOST_TEST(counters.attachments_lent > 2u);
+        });
+    }
+}
+
 BOOST_AUTO_TEST_CASE(memory_of_the_host_does_not_make_a_worker_too_large) {
     auto config = shared_pool();
     config.recycle.memory_interval = 20ms;

@@ -8,6 +8,7 @@
 #include <boost/asio/detached.hpp>
 
 #include <csignal>
+#include <cstdlib>
 
 namespace skep::test {
 
@@ -16,6 +17,7 @@ namespace {
 pool_config cpp_pool(std::vector<std::string> args = {}) {
     pool_config config;
     config.launch.program = SKEP_CPP_WORKER;
+    config.shared.enabled = std::getenv("SKEP_TEST_SHARED") != nullptr; // as python_pool() does
     config.launch.args = std::move(args);
     config.workers = config.min_ready = 1;
     config.log_level = log_level::off;
