@@ -36,6 +36,9 @@ struct climate {
     duration batch_wait{};
     std::uint64_t fresh_bytes = 1u << 20; ///< of memory, that every worker begins with
     std::uint64_t growth = 0;             ///< of the memory of some workers, in bytes a second
+    double large_blobs = 0;               ///< share of the calls with attachments in memory of the pool
+    double memory_fails = 0;              ///< share of the regions and places that the pool cannot have
+    double kept_blobs = 0;                ///< share of the attachments that workers never release
 };
 
 /// What is wrong with one incarnation.

@@ -46,6 +46,7 @@ constexpr world_kind world_kinds[] = {{"--faults", &with_allocation_faults},
                                       {"--batches", &with_batches},
                                       {"--recalls", &with_recalls},
                                       {"--templates", &with_templates},
+                                      {"--memory", &with_memory},
                                       {"--links", &with_links},
                                       {"--hubs", &with_hubs},
                                       {"--nodes", &with_nodes}};

@@ -124,8 +124,8 @@ sim_worker& oracle::add_worker(launch_order order, const climate& weather, const
         wrong(to_string(order.worker) + " was started twice");
     }
     const int pid = 2'000'000 + static_cast<int>(workers_.size());
-    auto fresh = std::make_shared<sim_worker>(world_, *this, std::move(order), std::move(plan), weather,
-                                              std::max(config.capacity, config.threads_per_worker), pid);
+    auto fresh =
+        std::make_shared<sim_worker>(world_, *this, std::move(order), std::move(plan), weather, config, pid);
     world_.trace(fresh->name() + " is started: " + name_of(fresh->plan().what));
     check_backoff(*fresh);
     check_taint(*fresh);

@@ -128,6 +128,13 @@ void oracle::check_call_counters(const pool_counters& said) {
     compare("timeouts", &pool_counters::timeouts);
     compare("cancelled", &pool_counters::cancelled);
     compare("poisonous", &pool_counters::poisonous);
+    std::uint64_t lent = 0;
+    for (const auto& each : workers_) {
+        lent += each->attachments_lent();
+    }
+    if (said.attachments_lent < lent) {
+        wrong(both("attachments_lent", said.attachments_lent, lent));
+    }
 }
 
 /// What cannot be told exactly: whether a worker's last answer was heard, and who was sent half of a frame.

@@ -166,6 +166,21 @@ void make_recalling(scenario& drawn, dice& chance) {
     drawn.cancels = chance.pick({0.0, 0.1, 0.4});
 }
 
+/// Attachments are in memory that the pool lends, as long as there is room.
+void make_lending(scenario& drawn, dice& chance) {
+    auto& shared = drawn.config.shared;
+    shared.enabled = true;
+    shared.least = chance.pick<std::size_t>({4096, 4096, 32'768});
+    shared.bytes = 1u << 20;
+    shared.regions = chance.pick<std::size_t>({1, 2, 64});
+    if (chance.chance(0.3)) { // of other sizes than the first
+        shared.bytes = (5u << 20) + 4096;
+    }
+    drawn.weather.large_blobs = chance.pick({0.2, 0.6});
+    drawn.weather.memory_fails = chance.pick({0.0, 0.0, 0.1, 0.6});
+    drawn.weather.kept_blobs = chance.pick({0.0, 0.0, 0.1});
+}
+
 /// Nothing but calls that follow each other, which all end in the same way; then none.
 void make_steady(scenario& drawn, dice& chance) {
     auto& config = drawn.config;
@@ -231,6 +246,10 @@ scenario draw_scenario(dice& chance) {
     }
     if (with_batches && aside.chance(0.5)) {
         drawn.config.retry.backoff = {2s};
+    }
+    const bool has_memory = !drawn.steady && aside.chance(0.2);
+    if (has_memory || with_memory) {
+        make_lending(drawn, aside);
     }
     drawn.config.validate();
     return drawn;

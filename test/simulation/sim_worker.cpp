@@ -6,6 +6,7 @@
 
 #include "simulation/sim_worker.hpp"
 
+#include "policy/region_arena.hpp"
 #include "simulation/oracle.hpp"
 #include "simulation/sim_runtime.hpp"
 #include <skep/exit_class.hpp>
@@ -52,7 +53,7 @@ double price_of_record() {
 } // namespace
 
 sim_worker::sim_worker(world& in, oracle& judge, launch_order order, behaviour plan, const climate& weather,
-                       std::size_t capacity, int pid)
+                       const pool_config& config, int pid)
     : started(in.now()),
       has_company(plan.company_time > 0s),
       world_(in),
@@ -60,12 +61,18 @@ sim_worker::sim_worker(world& in, oracle& judge, launch_order order, behaviour p
       order_(std::move(order)),
       plan_(std::move(plan)),
       weather_(weather),
-      capacity_(std::min(capacity, plan_.offers)),
+      capacity_(std::min(std::max(config.capacity, config.threads_per_worker), plan_.offers)),
       pid_(pid),
       data_(std::make_shared<connection>(in, weather.stream_room, weather.latency)),
       control_(std::make_shared<connection>(in, weather.stream_room, weather.latency)),
       data_line_(*data_),
       control_line_(*control_) {
+    if (config.shared.enabled) {
+        constexpr int old_workers = 5; // one of so many cannot share memory
+        shares_memory_ = pid % old_workers != 0;
+        memory_ = std::make_shared<sim_memory>(in, name(), weather.memory_fails);
+        least_lent_ = config.shared.least;
+    }
     for (auto* each : {&data_line_, &control_line_}) {
         each->end.on_written = [this, each](std::string_view bytes) { tap(*each, bytes); };
         each->end.on_short = [this] { had_backlog_ = true; };
@@ -82,6 +89,7 @@ worker_link sim_worker::connect(const strand& executor) {
     auto process = std::make_unique<sim_process>(world_, executor, shared_from_this());
     process_ = process.get();
     link.process = std::move(process);
+    link.regions = memory_ ? memory_->connect() : nullptr;
     start_returned = true;
     begin_life();
     return link;
@@ -117,6 +125,9 @@ void sim_worker::say_hello() {
     }
     if (plan_.gives_back) {
         hello += R"(,"recall":true)";
+    }
+    if (shares_memory_) {
+        hello += R"(,"shared":1)";
     }
     send(data_line_, said::other, hello + "}");
     if (!plan_.waits_for_welcome) {
@@ -319,7 +330,9 @@ void sim_worker::note_call(host_frame& frame, const json::object& message, std::
         frame.batch_size = batch->at(1).to_number<std::size_t>();
     }
     open_[frame.id] = frame.place;
-    frame.call = oracle_.on_sent(*this, frame.id, message, payload);
+    const auto lent = note_places(frame, message);
+    frame.call = oracle_.on_sent(*this, frame.id, message, payload + lent);
+    check_places(frame);
     if (const auto* const stream = message.if_contains("stream")) {
         frame.credit = credit_in(*stream);
     }
@@ -332,6 +345,68 @@ void sim_worker::note_call(host_frame& frame, const json::object& message, std::
     } else {
         calls_.emplace_back(frame.call, frame.call->visits.size() - 1);
         newest = {frame.call, frame.id, frame.place, frame.batch_size};
+    }
+}
+
+/// Returns the number of bytes in memory of the pool.
+std::size_t sim_worker::note_places(host_frame& frame, const json::object& message) {
+    const auto* const attachments = message.if_contains("attachments");
+    std::size_t lent = 0;
+    for (const auto& each : attachments != nullptr ? attachments->get_array() : json::array()) {
+        region_place place;
+        if (each.is_object()) {
+            place = {each.at("region").to_number<std::uint64_t>(), each.at("at").to_number<std::size_t>()};
+            lent += each.at("bytes").to_number<std::size_t>();
+        }
+        frame.places.push_back(place);
+    }
+    return lent;
+}
+
+/// An attachment is in memory if there is surely room, and then it is right.
+void sim_worker::check_places(const host_frame& frame) {
+    const bool is_empty = shares_memory_ && memory_->places_lent() == 0 && !memory_->has_failed();
+    const bool is_certain = is_empty && !had_backlog_ && plan_.what != flaw::floods;
+    const auto sizes = frame.call != nullptr ? frame.call->blobs : std::vector<std::size_t>();
+    std::size_t large = 0;
+    for (std::size_t i = 0; i < sizes.size() && i < frame.places.size(); ++i) {
+        const bool is_large = sizes[i] >= least_lent_;
+        large += is_large ? (sizes[i] + 4095) / 4096 * 4096 : 0;
+        if (frame.places[i].region != 0) {
+            note_lent(frame.places[i], sizes[i]);
+        } else if (is_certain && is_large && large <= region_arena::first_region) {
+            oracle_.wrong(name() + " was sent an attachment though all of its memory is free");
+        }
+    }
+    if (memory_ && frame.id + 1 == frame.place + frame.batch_size) { // the last of its batch
+        memory_->forget_failures();
+    }
+}
+
+void sim_worker::note_lent(const region_place& place, std::size_t bytes) {
+    if (!shares_memory_ || bytes < least_lent_) {
+        oracle_.wrong(name() + " was lent an attachment of " + std::to_string(bytes) + " bytes");
+        return;
+    }
+    memory_->on_lent(place, bytes, static_cast<char>('a' + bytes % 26));
+}
+
+/// Reads the attachments in memory until some time, and perhaps for ever.
+void sim_worker::use_places(const host_frame& frame) {
+    for (const auto& each : frame.places) {
+        if (each.region != 0 && !world_.chance.chance(weather_.kept_blobs)) {
+            later(world_.chance.chance(0.3) ? 0ms : time_for_call() * 2, [this, each] { release(each); });
+        }
+    }
+}
+
+void sim_worker::release(const region_place& place) {
+    memory_->check(place);
+    send(control_line_, said::release,
+         R"({"type":"release","region":)" + std::to_string(place.region) + R"(,"at":)" +
+             std::to_string(place.begin) + "}");
+    if (!exited && !control_line_.going.empty()) {
+        control_line_.going.back().place = place;
     }
 }
 
@@ -354,6 +429,7 @@ void sim_worker::handle(const host_frame& frame) {
     case kind::probe:
     case kind::call: {
         last_received_ = frame.id;
+        use_places(frame);
         if (returned_early_.erase(frame.id) > 0) {
             break;
         }
@@ -414,7 +490,7 @@ void sim_worker::send_raw(line& to, said what, std::string_view bytes, job* of) 
     }
     out.write(bytes);
     did_wrong = did_wrong || what == said::lie;
-    own_frame sent{end, what, 0, nullptr, 0, nullptr};
+    own_frame sent{end, what, 0, nullptr, 0, nullptr, {}};
     if (of != nullptr) {
         sent.id = of->id;
         sent.call = of->call;
@@ -459,6 +535,7 @@ void sim_worker::on_delivered(const own_frame& frame) {
         open_.erase(frame.id);
         oracle_.on_returned(*this, *frame.call, frame.visit_index);
         break;
+    case said::release: memory_->on_released(frame.place); break;
     case said::lie: lie_seen = lie_seen.value_or(world_.now()); break;
     case said::flood: check_flood(); break;
     default: break;

@@ -8,6 +8,7 @@
 #include "simulation/behaviour.hpp"
 #include "simulation/call_record.hpp"
 #include "simulation/memory_stream.hpp"
+#include "simulation/sim_memory.hpp"
 #include "simulation/tool_record.hpp"
 #include "wire/frame.hpp"
 
@@ -29,7 +30,7 @@ class sim_process;
 class sim_worker : public std::enable_shared_from_this<sim_worker> {
 public:
     sim_worker(world& in, oracle& judge, launch_order order, behaviour plan, const climate& weather,
-               std::size_t capacity, int pid);
+               const pool_config& config, int pid);
 
     /// The host's ends. Its life begins.
     worker_link connect(const strand& executor);
@@ -92,6 +93,7 @@ public:
     /// Places of calls that it has been sent whole and has not answered as far as the pool can know.
     std::size_t load() const;
     std::uint64_t sent() const noexcept { return last_id_; } ///< calls and probes, at any time
+    std::uint64_t attachments_lent() const noexcept { return memory_ ? memory_->times_lent() : 0; }
     bool is_alive() const noexcept { return start_returned && !exited; }
     bool has_had_backlog() const noexcept { return had_backlog_; }
     bool is_kept_waiting() const noexcept; ///< there is more for it, and its streams have room
@@ -120,7 +122,20 @@ private:
     friend class sim_process;
 
     enum class kind { welcome, call, probe, cancel, recall, credit, tool_answer, ping, shutdown };
-    enum class said { other, ready, chunk, tool_call, progress, result, error, recalled, pong, lie, flood };
+    enum class said {
+        other,
+        ready,
+        chunk,
+        tool_call,
+        progress,
+        result,
+        error,
+        recalled,
+        release,
+        pong,
+        lie,
+        flood
+    };
 
     struct host_frame {
         std::uint64_t end; ///< its place in the stream
@@ -130,6 +145,7 @@ private:
         std::size_t batch_size = 1;
         call_record* call = nullptr;
         stream_credit credit{};
+        std::vector<region_place> places{}; ///< of its attachments in memory of the pool
     };
     struct own_frame {
         std::uint64_t end;
@@ -138,6 +154,7 @@ private:
         call_record* call = nullptr;
         std::size_t visit_index = 0;
         tool_record* tool = nullptr;
+        region_place place{};
     };
     struct job {
         std::uint64_t id = 0;
@@ -169,6 +186,11 @@ private:
     void tap(line& from, std::string_view bytes);
     void note(line& from, const frame_view& frame);
     void note_call(host_frame& frame, const boost::json::object& message, std::size_t payload);
+    std::size_t note_places(host_frame& frame, const boost::json::object& message);
+    void check_places(const host_frame& frame);
+    void note_lent(const region_place& place, std::size_t bytes);
+    void use_places(const host_frame& frame);
+    void release(const region_place& place);
     void receive(line& from);
     void handle(const host_frame& frame);
     void on_consumed(line& from);
@@ -183,6 +205,7 @@ private:
     void freeze();
     void thaw();
     void tell_lie(std::uint64_t about);
+    void die_of_lie();
     void start_jobs();
     bool has_place_for(const job& next) const;
     void begin(job& which);
@@ -217,6 +240,9 @@ private:
     std::shared_ptr<connection> control_;
     line data_line_;
     line control_line_;
+    std::shared_ptr<sim_memory> memory_; ///< that the pool may lend; null if it lends none
+    bool shares_memory_ = false;         ///< it can read that memory
+    std::size_t least_lent_ = 0;         ///< bytes of an attachment in there
     sim_process* process_ = nullptr;
     bool had_backlog_ = false; ///< its streams have not always taken at once what the pool had for it
     bool ready_wanted_ = false;

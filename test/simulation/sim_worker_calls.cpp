@@ -345,6 +345,11 @@ void sim_worker::forget(const call_record& call, std::size_t visit_index) {
 void sim_worker::tell_lie(std::uint64_t about) {
     world_.trace(name() + " lies");
     has_lied = true;
+    if (shares_memory_ && world_.chance.chance(0.3)) { // no place begins there
+        send(control_line_, said::lie, R"({"type":"release","region":1,"at":4097})");
+        die_of_lie();
+        return;
+    }
     const auto pong = R"({"type":"pong","seq":)" + std::to_string(last_ping_ + 1'000'000) +
                       R"(,"in_flight":0,"completed":0})";
     const auto about_no_call = [&](std::string_view type, std::string_view rest) {
@@ -395,6 +400,11 @@ void sim_worker::tell_lie(std::uint64_t about) {
         break;
     case lie::result_over_control: send(control_line_, said::lie, result_of(about, "1}")); break;
     }
+    die_of_lie();
+}
+
+/// Perhaps.
+void sim_worker::die_of_lie() {
     if (plan_.dies_of_lie) {
         later(world_.chance.between(0ms, weather_.latency), [this] { exit(plan_.dies_as, true); });
     }

@@ -32,6 +32,8 @@ inline bool with_recalls = false;
 
 /// Whether all pools have templates.
 inline bool with_templates = false;
+/// Whether all pools lend memory to their workers.
+inline bool with_memory = false;
 
 /// Lives through the world of one seed. The same seed, the same world. After a violation the process is only
 /// good for telling of it.

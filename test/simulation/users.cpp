@@ -120,6 +120,9 @@ void users::draw_call(call_record& fresh) {
             each = chance.below(2'000);
         }
     }
+    if (config.shared.enabled) {
+        draw_large_blobs(fresh);
+    }
     fresh.batch_key = chance.chance(0.2) ? "key" : "";
     fresh.is_stream = chance.chance(0.25);
     if (fresh.is_stream) {
@@ -154,6 +157,17 @@ void users::draw_call(call_record& fresh) {
     }
     if (chance.chance(0.1)) {
         fresh.deadline_given = world_.now() + chance.between(0ms, 5s) - (chance.chance(0.1) ? 1s : 0s);
+    }
+}
+
+/// Attachments of sizes that are lent, and some that are not.
+void users::draw_large_blobs(call_record& fresh) const {
+    auto& chance = world_.chance;
+    if (chance.chance(script_.weather.large_blobs)) {
+        fresh.blobs.resize(chance.among(1, 4));
+        for (auto& each : fresh.blobs) {
+            each = chance.chance(0.1) ? chance.below(900'000) : chance.below(20'000);
+        }
     }
 }
 

@@ -71,6 +71,7 @@ private:
     void start(duration when);
     void call(duration when);
     void draw_call(call_record& fresh);
+    void draw_large_blobs(call_record& fresh) const;
     void apply_command(call_record& fresh) const;
     void draw_asking(call_record& fresh);
     request to_request(call_record& call) const;

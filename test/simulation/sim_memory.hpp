@@ -1,0 +1,66 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "core/region_place.hpp"
+#include "runtime/region_line.hpp"
+#include "simulation/world.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace skep::simulation {
+
+/// The memory that the pool lends to one worker. It knows which places are lent, and what must be in them:
+/// from the sending of the call until the pool has read the release.
+class sim_memory : public std::enable_shared_from_this<sim_memory> {
+public:
+    /// `failures`: share of the regions and places that cannot be had.
+    sim_memory(world& in, std::string owner, double failures)
+        : world_(in), owner_(std::move(owner)), failures_(failures) {}
+
+    /// The pool's end.
+    std::unique_ptr<region_line> connect();
+
+    /// The worker was sent a place with so many bytes of that letter.
+    void on_lent(const region_place& place, std::size_t bytes, char letter);
+
+    /// The worker reads the place, for the last time.
+    void check(const region_place& place) const;
+
+    /// The pool has read the release.
+    void on_released(const region_place& place) { lent_.erase(key(place)); }
+
+    std::size_t places_lent() const noexcept { return lent_.size(); }
+    std::uint64_t times_lent() const noexcept { return times_lent_; }
+
+    /// Whether the pool could not have a region or place, since the last call.
+    bool has_failed() const noexcept { return has_failed_; }
+    void forget_failures() noexcept { has_failed_ = false; }
+
+private:
+    class line;
+    struct content {
+        std::size_t bytes;
+        char letter;
+    };
+    using place_key = std::pair<std::uint64_t, std::size_t>;
+
+    static place_key key(const region_place& place) noexcept { return {place.region, place.begin}; }
+    bool fails() noexcept;
+
+    world& world_;
+    std::string owner_;
+    double failures_;
+    bool has_failed_ = false;
+    std::map<std::uint64_t, std::vector<std::byte>> regions_;
+    std::map<place_key, content> lent_;
+    std::uint64_t times_lent_ = 0;
+};
+
+} // namespace skep::simulation
