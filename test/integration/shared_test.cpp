@@ -6,6 +6,9 @@
 #include "support/run.hpp"
 
 #include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <string>
 
 namespace skep::test {
 
@@ -27,14 +30,9 @@ request with_attachment(std::string command, std::size_t bytes) {
     return made;
 }
 
-asio::awaitable<json::value> result_of(pool& workers, request call) {
-    const auto answer = co_await workers.execute(std::move(call));
-    co_return answer.value;
-}
-
 /// Whether the first attachment of so many bytes arrives in shared memory. It must arrive as it was.
 asio::awaitable<bool> is_shared(pool& workers, std::size_t bytes) {
-    auto looking = result_of(workers, with_attachment("look", bytes));
+    auto looking = value_of(workers, with_attachment("look", bytes));
     const auto seen = co_await std::move(looking);
     BOOST_TEST(seen.at(0).at("bytes").to_number<std::size_t>() == bytes);
     co_return seen.at(0).at("is_shared").as_bool();
@@ -43,6 +41,27 @@ asio::awaitable<bool> is_shared(pool& workers, std::size_t bytes) {
 asio::awaitable<pool_counters> counters_of(pool& workers) {
     const auto status = co_await workers.status();
     co_return status.counters;
+}
+
+std::string text_of(const std::exception_ptr& problem) {
+    if (!problem) {
+        return "";
+    }
+    try {
+        std::rethrow_exception(problem);
+    } catch (const std::exception& failure) {
+        return failure.what();
+    }
+}
+
+/// The number of regions that this process has mapped.
+std::size_t regions_mapped() {
+    std::ifstream maps("/proc/self/maps");
+    std::size_t count = 0;
+    for (std::string line; std::getline(maps, line);) {
+        count += contains(line, "skep-region") ? 1 : 0;
+    }
+    return count;
 }
 
 /// Waits until an attachment of so many bytes is shared: the worker has released others.
@@ -69,7 +88,7 @@ BOOST_AUTO_TEST_CASE(large_attachments_are_shared_and_small_ones_sent) {
             .attach(pattern(shared_mebibyte + 1));
         request same("reverse");
         same.attach(call.attachments()[1]).attach(call.attachments()[0]);
-        auto looking = result_of(workers, std::move(call));
+        auto looking = value_of(workers, std::move(call));
         const auto seen = co_await std::move(looking);
         BOOST_REQUIRE(seen.as_array().size() == 4u);
         BOOST_TEST(!seen.at(0).at("is_shared").as_bool());
@@ -97,7 +116,7 @@ BOOST_AUTO_TEST_CASE(memory_is_lent_again_once_it_is_released) {
             auto looking = wait_until_shared(workers, shared_mebibyte - i);
             co_await std::move(looking);
         }
-        auto counting = result_of(workers, request("mappings"));
+        auto counting = value_of(workers, request("mappings"));
         const auto mappings = co_await std::move(counting);
         BOOST_TEST(mappings == json::value(1));
     });
@@ -107,21 +126,21 @@ BOOST_AUTO_TEST_CASE(a_kept_view_does_not_change) {
     auto config = shared_pool();
     config.shared.bytes = 4 * shared_mebibyte;
     with_pool(config, [](pool& workers) -> asio::awaitable<void> {
-        auto keeping = result_of(
+        auto keeping = value_of(
             workers, with_attachment("keep", 100 * shared_kibibyte).arg("name", "a").arg("begin", 5));
         const auto shared = co_await std::move(keeping);
         BOOST_TEST(shared.as_bool());
-        auto looking = result_of(workers, request("look_at").arg("name", "a"));
+        auto looking = value_of(workers, request("look_at").arg("name", "a"));
         const auto before = co_await std::move(looking);
         for (int i = 0; i < 300; ++i) {
             auto other = is_shared(workers, (32 + i % 100) * shared_kibibyte);
             co_await std::move(other);
         }
-        auto again = result_of(workers, request("look_at").arg("name", "a"));
+        auto again = value_of(workers, request("look_at").arg("name", "a"));
         const auto after = co_await std::move(again);
         BOOST_TEST((before == after));
         BOOST_TEST(before.at("bytes").to_number<std::size_t>() == 100 * shared_kibibyte - 5);
-        auto dropping = result_of(workers, request("drop").arg("name", "a"));
+        auto dropping = value_of(workers, request("drop").arg("name", "a"));
         co_await std::move(dropping);
         auto all = wait_until_shared(workers, shared_mebibyte);
         co_await std::move(all);
@@ -132,7 +151,7 @@ BOOST_AUTO_TEST_CASE(without_room_attachments_are_sent_and_counted) {
     auto config = shared_pool();
     config.shared.bytes = shared_mebibyte;
     with_pool(config, [](pool& workers) -> asio::awaitable<void> {
-        auto keeping = result_of(workers, with_attachment("keep", shared_mebibyte / 2 + 1).arg("name", "a"));
+        auto keeping = value_of(workers, with_attachment("keep", shared_mebibyte / 2 + 1).arg("name", "a"));
         co_await std::move(keeping);
         auto second = is_shared(workers, shared_mebibyte / 2 + 1);
         const bool is_second_shared = co_await std::move(second);
@@ -143,7 +162,7 @@ BOOST_AUTO_TEST_CASE(without_room_attachments_are_sent_and_counted) {
         const auto counters = co_await counters_of(workers);
         BOOST_TEST(counters.attachments_lent == 1u);
         BOOST_TEST(counters.shared_fallbacks == 2u);
-        auto dropping = result_of(workers, request("drop_on_thread").arg("name", "a"));
+        auto dropping = value_of(workers, request("drop_on_thread").arg("name", "a"));
         co_await std::move(dropping);
         auto all = wait_until_shared(workers, shared_mebibyte);
         co_await std::move(all);
@@ -157,26 +176,26 @@ BOOST_AUTO_TEST_CASE(writable_copies_belong_to_the_worker) {
         request call("write");
         call.attach("abcdef").attach(pattern(shared_mebibyte / 2));
         const auto first = std::string(call.attachments()[1].text().substr(0, 3));
-        auto writing = result_of(workers, std::move(call));
+        auto writing = value_of(workers, std::move(call));
         const auto seen = co_await std::move(writing);
         BOOST_TEST((seen.at(0) == json::array{"abc", "new", true, true}));
         BOOST_TEST((seen.at(1) == json::array{first, "new", true, true}));
         bool is_kept_shared = false; // once the attachment before is released
         while (!is_kept_shared) {
             auto keeping =
-                result_of(workers, with_attachment("keep_copy", shared_mebibyte / 2 + 1).arg("name", "a"));
+                value_of(workers, with_attachment("keep_copy", shared_mebibyte / 2 + 1).arg("name", "a"));
             const auto kept = co_await std::move(keeping);
             is_kept_shared = kept.as_bool();
         }
-        auto looking = result_of(workers, request("look_at").arg("name", "a"));
+        auto looking = value_of(workers, request("look_at").arg("name", "a"));
         const auto before = co_await std::move(looking);
         auto other = is_shared(workers, shared_mebibyte / 2 + 1); // its place is still in use
         const bool is_other_shared = co_await std::move(other);
         BOOST_TEST(!is_other_shared);
-        auto again = result_of(workers, request("look_at").arg("name", "a"));
+        auto again = value_of(workers, request("look_at").arg("name", "a"));
         const auto after = co_await std::move(again);
         BOOST_TEST((before == after));
-        auto dropping = result_of(workers, request("drop").arg("name", "a"));
+        auto dropping = value_of(workers, request("drop").arg("name", "a"));
         co_await std::move(dropping);
         auto all = wait_until_shared(workers, shared_mebibyte);
         co_await std::move(all);
@@ -188,7 +207,7 @@ BOOST_AUTO_TEST_CASE(a_forked_child_releases_nothing) {
     config.shared.bytes = shared_mebibyte;
     with_pool(config, [](pool& workers) -> asio::awaitable<void> {
         for (int i = 0; i < 3; ++i) {
-            auto forking = result_of(workers, with_attachment("fork_and_drop", 40 * shared_kibibyte));
+            auto forking = value_of(workers, with_attachment("fork_and_drop", 40 * shared_kibibyte));
             const auto seen = co_await std::move(forking);
             BOOST_TEST(seen.at("is_shared").as_bool());
         }
@@ -253,6 +272,43 @@ BOOST_AUTO_TEST_CASE(workers_in_cpp_share_memory) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(killed_workers_leave_no_memory_and_no_wrong_bytes) {
+    auto config = quick(shared_pool());
+    config.workers = config.min_ready = 2;
+    config.retry.attempts = 10;
+    config.retry.budget = 1000;
+    config.restart.limit = 1000;
+    config.crash_barrier.poison_crashes = 0; // the call is no cause
+    with_pool(config, [](pool& workers) -> asio::awaitable<void> {
+        auto once = value_of(workers, with_attachment("look", 100 * shared_kibibyte));
+        const auto right = co_await std::move(once);
+        constexpr int rounds = 40;
+        constexpr int calls = 4;
+        int answers = 0;
+        for (int round = 0; round < rounds; ++round) {
+            for (int i = 0; i < calls; ++i) {
+                auto call = with_attachment("look", 100 * shared_kibibyte);
+                call.idempotent(true);
+                workers.execute(std::move(call), [&](const std::exception_ptr& problem, const reply& answer) {
+                    BOOST_TEST(text_of(problem) == "");
+                    BOOST_TEST((problem || answer.value.at(0).at("sha256") == right.at(0).at("sha256")));
+                    ++answers;
+                });
+            }
+            const auto status = co_await workers.status();
+            const auto pid = status.workers.at(static_cast<std::size_t>(round) % 2).pid;
+            if (pid > 0) {
+                ::kill(pid, SIGKILL);
+            }
+            while (answers < calls * (round + 1)) {
+                co_await pause(1ms);
+            }
+        }
+        BOOST_TEST(regions_mapped() > 0u);
+    });
+    BOOST_TEST(regions_mapped() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(memory_of_the_host_does_not_make_a_worker_too_large) {
     auto config = shared_pool();
     config.recycle.memory_interval = 20ms;
@@ -275,7 +331,7 @@ BOOST_AUTO_TEST_CASE(without_the_option_nothing_is_shared) {
         auto looking = is_shared(workers, shared_mebibyte);
         const bool shared = co_await std::move(looking);
         BOOST_TEST(!shared);
-        auto listing = result_of(workers, request("descriptors"));
+        auto listing = value_of(workers, request("descriptors"));
         const auto descriptors = co_await std::move(listing);
         BOOST_TEST(descriptors.as_array().size() > 4u);
         const auto counters = co_await counters_of(workers);

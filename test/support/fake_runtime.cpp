@@ -3,7 +3,9 @@
 
 #include "support/fake_runtime.hpp"
 
+#include "process/launcher.hpp"
 #include "process/local_context.hpp"
+#include "process/region_line.hpp"
 #include "process/socket_stream.hpp"
 #include "support/load_of.hpp"
 
@@ -263,11 +265,14 @@ asio::awaitable<worker_link> fake_runtime::start(launch_order order) {
     auto fresh =
         std::make_shared<fake_worker>(executor_, std::move(order), unique_fd(data[1]), unique_fd(control[1]));
     workers.push_back(fresh);
+    fd_pair regions = with_regions ? make_packet_pair(launcher()) : fd_pair();
+    fresh->regions = std::move(regions.there);
     on_start(*fresh);
     auto data_stream = make_socket_stream(executor_, data_here);
     auto control_stream = with_control ? make_socket_stream(executor_, control_here) : nullptr;
     co_return worker_link{std::move(data_stream), std::move(control_stream),
-                          std::make_unique<fake_process>(fresh)};
+                          std::make_unique<fake_process>(fresh),
+                          with_regions ? make_region_line(std::move(regions.here)) : nullptr};
 }
 
 manual_pool::manual_pool(pool_config config, pool_membership of_manager) {

@@ -61,6 +61,8 @@ public:
     int kills = 0;
     std::vector<int> signals;
 
+    unique_fd regions; ///< its end of the line for shared memory
+
     const launch_order& order() const noexcept { return order_; }
 
     /// Says hello and ready. By default it offers more room than any pool asks for.
@@ -140,6 +142,9 @@ public:
 
     /// Whether those to come have a control channel.
     bool with_control = true;
+
+    /// Whether those to come can share memory.
+    bool with_regions = false;
 
     int closed = 0;
 
