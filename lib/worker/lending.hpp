@@ -39,7 +39,7 @@ public:
         turn(const turn&) = delete;
         turn& operator=(const turn&) = delete;
         ~turn() {
-            if (!owner_.unsent_.empty()) {
+            if (has_begun_) {
                 owner_.take_back();
             }
         }
@@ -47,14 +47,18 @@ public:
         /// Copies the large attachments of a call, at most `most` of them. Returns their places, each at its
         /// index, or an empty span if all attachments go over the socket. Valid until the next call.
         std::span<const region_place> lend(const std::vector<blob>& attachments, std::size_t most) {
+            if (!std::exchange(has_begun_, true)) {
+                owner_.unsent_.clear();
+            }
             return owner_.lend(attachments, most);
         }
 
         /// The calls have been sent.
-        void keep() noexcept { owner_.unsent_.clear(); }
+        void keep() noexcept { has_begun_ = false; }
 
     private:
         lending& owner_;
+        bool has_begun_ = false; ///< and nothing is kept
     };
 
     /// The worker no longer reads the place. Returns false if the place is not lent.
@@ -77,7 +81,7 @@ private:
     region_arena arena_;
     std::unique_ptr<region_line> line_; ///< null: nothing is lent
     std::vector<region_place> places_;  ///< of the present call
-    std::vector<region_place> unsent_;  ///< of the present turn
+    std::vector<region_place> unsent_;  ///< of the last turn
     std::uint64_t lent_ = 0;
     std::uint64_t fallbacks_ = 0;
 };

@@ -136,7 +136,7 @@ void worker_calls::send(std::span<call* const> batch, time_point now) {
             tools = tools_of(*next);
             facts.tools_for_node = &tools;
         }
-        if (memory_.is_open() && !next->req.attachments().empty()) {
+        if (!next->req.attachments().empty() && memory_.is_open()) {
             const auto most = room_for_places(next->body, core_.config.limits);
             facts.places = lent.lend(next->req.attachments(), most);
         }
