@@ -92,6 +92,9 @@ struct worker_status {
     /// Code that receives the calls of a Python worker: "c" for `skep._loop`, otherwise "python". Empty for
     /// other workers, and before the greeting.
     std::string loop;
+    /// Memory of the host that is lent to the worker, as far as it has been used; empty if the worker shares
+    /// none. See shared_options.
+    std::optional<std::uint64_t> shared_bytes;
 };
 
 /// Totals since the construction of the pool.

@@ -42,13 +42,17 @@ pool_config with_one_worker(pool_config config) {
 struct finding {
     std::exception_ptr problem;
     std::string loop; ///< of the worker: see worker_status
+    bool shares_memory = false;
 };
 
 asio::awaitable<void> try_worker(pool& target, finding& outcome) {
     co_await target.start();
     co_await target.execute(request("skep.health_check"));
     const auto status = co_await target.status();
-    outcome.loop = status.workers.empty() ? std::string() : status.workers.front().loop;
+    if (!status.workers.empty()) {
+        outcome.loop = status.workers.front().loop;
+        outcome.shares_memory = status.workers.front().shared_bytes.has_value();
+    }
 }
 
 asio::awaitable<void> try_and_end(pool& target, finding& outcome) {
@@ -68,9 +72,18 @@ std::string_view remark_on(std::string_view loop) {
     return loop == "python" ? "; it serves its calls in pure Python" : "";
 }
 
+/// Says whether a worker can have memory that the configuration lends.
+std::string_view remark_on(bool is_lent, bool is_shared) {
+    if (!is_lent) {
+        return "";
+    }
+    return is_shared ? "; it can share memory" : "; it cannot share memory (shared.enabled)";
+}
+
 check_result check_pool(pool_config config) {
     check_result result{"pool " + config.name, false, {}};
     finding found;
+    const bool is_memory_lent = config.shared.enabled;
     asio::io_context context(1);
     try {
         pool tried(context, with_one_worker(std::move(config)));
@@ -87,6 +100,7 @@ check_result check_pool(pool_config config) {
     }
     result.is_good = true;
     result.text = "ok, a worker came up and is well" + std::string(remark_on(found.loop));
+    result.text += remark_on(is_memory_lent, found.shares_memory);
     return result;
 }
 

@@ -105,6 +105,9 @@ json::object to_json(const worker_status& worker) {
     if (!worker.loop.empty()) {
         result["loop"] = worker.loop;
     }
+    if (worker.shared_bytes) {
+        result["shared_bytes"] = *worker.shared_bytes;
+    }
     if (!worker.node.empty()) {
         result["node"] = worker.node;
     }

@@ -109,6 +109,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_says_so_gets_places) {
     BOOST_TEST(call->value.has_value());
     BOOST_TEST(pool.counters().attachments_lent == 1u);
     BOOST_TEST(pool.counters().shared_fallbacks == 0u);
+    BOOST_TEST((pool.worker_status_of(0).shared_bytes == text.size()));
 }
 
 BOOST_AUTO_TEST_CASE(another_worker_gets_frames) {
@@ -117,6 +118,7 @@ BOOST_AUTO_TEST_CASE(another_worker_gets_frames) {
     const auto call = pool.execute(call_with(std::string(large, 'a')));
     BOOST_TEST(pool.take_attachments().at(0) == json::value(large));
     BOOST_TEST(pool.counters().attachments_lent == 0u);
+    BOOST_TEST(!pool.worker_status_of(0).shared_bytes.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_without_a_line_gets_frames) {

@@ -62,6 +62,9 @@ worker_status status_of(const worker& subject, moment now) {
     });
     result.last_probe = subject.health().last();
     result.loop = subject.loop();
+    if (subject.calls().memory().is_open()) {
+        result.shared_bytes = subject.calls().memory().bytes();
+    }
     if (const auto due = subject.recycling().due(); due != time_point::max()) {
         result.recycle_in = std::max(duration::zero(), duration(due - now.now));
     }
