@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(counts_pages_of_a_process_once) {
     const ballast data;
     const auto alone = proportional_bytes(::getpid());
     BOOST_TEST(alone >= before + ballast_bytes * 9 / 10);
-    BOOST_TEST(process_resident_bytes(::getpid()) >= ballast_bytes);
+    BOOST_TEST(process_resident_memory(::getpid()).bytes >= ballast_bytes);
 }
 
 BOOST_AUTO_TEST_CASE(counts_half_of_what_two_processes_share) {
