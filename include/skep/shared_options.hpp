@@ -12,7 +12,7 @@ namespace skep {
 /// without room in the memory, get their attachments over the socket. Answers are the same either way.
 struct shared_options {
     bool enabled = false;           ///< lends memory to workers
-    std::size_t least = 32u << 10;  ///< attachments from so many bytes on are shared, 4 KiB..1 GiB
+    std::size_t least = 64u << 10;  ///< attachments from so many bytes on are shared, 4 KiB..1 GiB
     std::size_t bytes = 256u << 20; ///< most memory that is lent to a worker, 1 MiB..1 TiB. Allocated as
                                     ///< needed, and kept until the worker ends
     std::size_t regions = 64;       ///< most pieces of that memory, 1..1,024; each doubles the memory

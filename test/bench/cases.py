@@ -322,6 +322,19 @@ def attachments(with_):
         yield Comparison(sides, [Figure(f"attachments: {name}", "us", "skep", "call_us", others)], with_.rounds(5))
 
 
+def shared(with_):
+    """Bytes to a worker that goes through all of them, or through none, in memory of the host and over the socket."""
+    for name, size in (("32 KiB", 32 << 10), ("64 KiB", 64 << 10), ("1 MiB", 1 << 20), ("8 MiB", 8 << 20), ("64 MiB", 64 << 20)):
+        for does, command in (("read", "read_bytes"), ("not read", "look_at_bytes")):
+            options = (*PYTHON_WORKER, f"bytes={size}", f"command={command}", "least=4096", with_.span(1))
+            sides = {
+                "shared": with_.skep("attachments", *options, "shared=1"),
+                "socket": with_.skep("attachments", *options),
+            }
+            figure = Figure(f"{name} to a worker, {does}", "us", "shared", "call_us", [("over the socket", "socket", "call_us")])
+            yield Comparison(sides, [figure], with_.rounds(5))
+
+
 def streams(with_):
     """A generator of short strings. gRPC serves and is listened to from Python, each stream by a thread or all by an event
     loop, over a Unix socket, and what its client costs stands beside what its server does: on two cores the slower of the
@@ -716,6 +729,7 @@ CASES = {
     "batching": batching,
     "payload": payload,
     "attachments": attachments,
+    "shared": shared,
     "streams": streams,
     "working-set": working_set,
     "queue": queue,

@@ -158,6 +158,8 @@ pool_config make_config(const arguments& args) {
     config.threads_per_worker = args.number("worker_threads", 1);
     config.wait = args.text("wait", "adaptive") == "block" ? wait_mode::block : wait_mode::adaptive;
     config.queue.timeout = duration::zero();
+    config.shared.enabled = args.number("shared", 0) != 0;
+    config.shared.least = args.number("least", config.shared.least);
     if (args.has("batch")) {
         config.commands["echo"].batch = args.number("batch");
     }

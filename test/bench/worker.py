@@ -1,8 +1,14 @@
 """The worker of the benchmarks."""
 
 import time
+import zlib
 
 import skep
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
 from tokens import tokens
 
 worker = skep.Worker(thread_safe=True)
@@ -17,6 +23,18 @@ def echo(value):
 @worker.command
 def echo_bytes():
     return skep.attachments()[0]
+
+
+@worker.command
+def look_at_bytes():
+    return len(skep.attachments()[0])
+
+
+@worker.command
+def read_bytes():
+    """Goes through all bytes."""
+    view = skep.attachments()[0]
+    return zlib.adler32(view) if numpy is None else int(numpy.frombuffer(view, dtype=numpy.uint64).sum()) & 0xFFFF
 
 
 worker.command(tokens)
