@@ -9,10 +9,13 @@ something else came out of.
 """
 
 import argparse
+import array
 import json
+import os
 import pathlib
 import queue
 import random
+import socket
 import struct
 import sys
 import time
@@ -30,6 +33,7 @@ from skep._calls.tools import Request, result_value  # noqa: E402
 from skep._profiles.control import Control  # noqa: E402
 from skep._wire.channel import Channel  # noqa: E402
 from skep._wire.errors import HostError, InvalidArguments, ProtocolError  # noqa: E402
+from skep._wire.regions import Regions  # noqa: E402
 
 LIMIT = 64 * 1024
 MOST_FRAMES = 8
@@ -106,7 +110,22 @@ def channel_reading(data):
 
     channel = Channel(receive_into, None, None)
     channel.limit = LIMIT
+    channel.regions = REGIONS
     return channel
+
+
+def announced_regions(size=4 << 20):
+    """Regions 1 to 3 of a host, announced and not taken yet."""
+    host, line = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    memory = os.memfd_create("region")
+    os.ftruncate(memory, size)
+    for number in range(1, 4):
+        packet = json.dumps({"region": number, "bytes": size}).encode()
+        host.sendmsg([packet], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [memory]))])
+    return Regions(line.detach())
+
+
+REGIONS = announced_regions()
 
 
 class Decoders:
@@ -117,8 +136,8 @@ class Decoders:
     OPEN_REQUESTS = 4
 
     def __init__(self):
-        sink = SimpleNamespace(send=lambda body, attachments=(): None)
-        connection = SimpleNamespace(data=sink, control=sink, calls=None, stop_receiving=lambda: None)
+        sink = SimpleNamespace(send=lambda body, attachments=(): None, regions=None)
+        connection = SimpleNamespace(data=sink, control=sink, calls=None, stop_receiving=lambda: None, regions=None)
         self._host = PoolHost(connection)
         self._host.interrupt = lambda call_id: None
         self._host.accept_welcome(self.WELCOME)

@@ -212,7 +212,17 @@ class BadHostTest(RegionsCase):
 
     def test_a_region_that_was_not_announced(self):
         self.check_end(lambda host: None, [self.place(1, 0)], "has not come")
-        self.check_end(lambda host: self.announce(host, 2, Region()), [self.place(1, 0)], "is not there")
+        for number in (1, 0, -1):
+            with self.subTest(number=number):
+                prepare = lambda host: self.announce(host, 2, Region())
+                self.check_end(prepare, [self.place(2, 0), self.place(number, 0)], "is not there")
+
+    def test_regions_out_of_order(self):
+        def prepare(host):
+            self.announce(host, 2, Region())
+            self.announce(host, 2, Region())
+
+        self.check_end(prepare, [self.place(3, 0)], "has come after")
 
     def test_a_place_outside_of_its_region(self):
         for begin, size in ((SIZE, 1), (0, SIZE + 1), (-1, 1), (0, 0), (0, -1), (2**62, 2**62)):

@@ -77,6 +77,7 @@ class Regions:
         os.set_inheritable(descriptor, False)
         self._line = socket(fileno=descriptor)
         self._regions: Dict[int, _Region] = {}
+        self._last = 0  # the number of the last region
         self._uses: Dict[Place, _Use] = {}
         # Uses end in finalizers, in the middle of anything: only a function in C is safe from interrupts.
         self._ended: Deque[Any] = deque()  # of _Use
@@ -109,7 +110,7 @@ class Regions:
         try:
             while not self._is_closed:
                 use = self._ended.popleft()
-                del self._uses[use.place]
+                self._uses.pop(use.place, None)
                 messages.append(b'{"type":"release","region":%d,"at":%d}' % use.place)
         except IndexError:
             pass
@@ -122,13 +123,15 @@ class Regions:
 
     def _receive(self, wanted: int) -> _Region:
         """Takes announced regions up to the wanted one, and returns it. Does not wait: the host announces first."""
-        number = 0
-        while number < wanted:
+        while self._last < wanted:
             number, region = self._receive_next(wanted)
+            if number <= self._last:
+                raise ProtocolError(f"region {number} has come after region {self._last}")
             self._regions[number] = region
-        if number != wanted:
+            self._last = number
+        if wanted not in self._regions:
             raise ProtocolError(f"an attachment is in region {wanted}, which is not there")
-        return region
+        return self._regions[wanted]
 
     def _receive_next(self, wanted: int) -> Tuple[int, _Region]:
         try:
