@@ -35,8 +35,11 @@ public:
             target_->world_.violated(target_->owner_ + " is to get a place that is in none of its regions");
             return {};
         }
-        return target_->fails() ? std::span<std::byte>()
-                                : std::span(found->second).subspan(place.begin, bytes);
+        if (target_->fails()) {
+            return {};
+        }
+        target_->attempts_.emplace_back(key(place));
+        return std::span(found->second).subspan(place.begin, bytes);
     }
 
     std::uint64_t opened_bytes() const noexcept override { return 0; }
@@ -51,8 +54,26 @@ std::unique_ptr<region_line> sim_memory::connect() {
 
 bool sim_memory::fails() noexcept {
     const bool is_failure = world_.chance.chance(failures_);
-    has_failed_ = has_failed_ || is_failure;
+    if (is_failure) {
+        attempts_.emplace_back();
+    }
     return is_failure;
+}
+
+bool sim_memory::take_failure() {
+    const auto failure = std::find(attempts_.begin(), attempts_.end(), std::nullopt);
+    const bool has_failed = failure != attempts_.end();
+    if (has_failed) {
+        attempts_.erase(attempts_.begin(), failure + 1);
+    }
+    return has_failed;
+}
+
+void sim_memory::forget_attempts_until(const place_key& place) {
+    const auto opened = std::find(attempts_.begin(), attempts_.end(), place);
+    if (opened != attempts_.end()) {
+        attempts_.erase(attempts_.begin(), opened + 1);
+    }
 }
 
 void sim_memory::on_lent(const region_place& place, std::size_t bytes, char letter) {
@@ -64,6 +85,7 @@ void sim_memory::on_lent(const region_place& place, std::size_t bytes, char lett
                             std::to_string(place.region) + " that it has not released");
         }
     }
+    forget_attempts_until(key(place));
     lent_.insert_or_assign(key(place), content{bytes, letter});
     ++times_lent_;
     check(place);

@@ -9,9 +9,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace skep::simulation {
@@ -34,14 +37,19 @@ public:
     void check(const region_place& place) const;
 
     /// The pool has read the release.
-    void on_released(const region_place& place) { lent_.erase(key(place)); }
+    void on_released(const region_place& place) {
+        lent_.erase(key(place));
+        last_release_ = world_.now();
+    }
+
+    /// The worker was sent an attachment in its frame. Returns true if the pool could not have the memory for
+    /// it. The pool may have lent for later calls already: its attempts are taken in their order.
+    bool take_failure();
 
     std::size_t places_lent() const noexcept { return lent_.size(); }
     std::uint64_t times_lent() const noexcept { return times_lent_; }
-
-    /// Whether the pool could not have a region or place, since the last call.
-    bool has_failed() const noexcept { return has_failed_; }
-    void forget_failures() noexcept { has_failed_ = false; }
+    /// When the pool has last read a release.
+    time_point last_release() const noexcept { return last_release_; }
 
 private:
     class line;
@@ -53,11 +61,14 @@ private:
 
     static place_key key(const region_place& place) noexcept { return {place.region, place.begin}; }
     bool fails() noexcept;
+    void forget_attempts_until(const place_key& place);
 
     world& world_;
     std::string owner_;
     double failures_;
-    bool has_failed_ = false;
+    /// Places that the pool has opened, and its failures, that the worker has not been sent anything of.
+    std::deque<std::optional<place_key>> attempts_;
+    time_point last_release_ = time_point::min();
     std::map<std::uint64_t, std::vector<std::byte>> regions_;
     std::map<place_key, content> lent_;
     std::uint64_t times_lent_ = 0;

@@ -363,23 +363,32 @@ std::size_t sim_worker::note_places(host_frame& frame, const json::object& messa
     return lent;
 }
 
+/// The pool lends for a call some time before it sends the call, but not before the call is made: memory that
+/// was free by then was free. Earlier calls have been sent before.
+bool sim_worker::is_memory_free_for(const call_record& call) const {
+    return shares_memory_ && memory_->places_lent() == 0 && call.submitted > memory_->last_release() &&
+           !had_backlog_ && plan_.what != flaw::floods;
+}
+
 /// An attachment is in memory if there is surely room, and then it is right.
 void sim_worker::check_places(const host_frame& frame) {
-    const bool is_empty = shares_memory_ && memory_->places_lent() == 0 && !memory_->has_failed();
-    const bool is_certain = is_empty && !had_backlog_ && plan_.what != flaw::floods;
-    const auto sizes = frame.call != nullptr ? frame.call->blobs : std::vector<std::size_t>();
+    if (frame.call == nullptr) {
+        return;
+    }
+    const bool is_free = is_memory_free_for(*frame.call);
+    const auto& sizes = frame.call->blobs;
     std::size_t large = 0;
     for (std::size_t i = 0; i < sizes.size() && i < frame.places.size(); ++i) {
         const bool is_large = sizes[i] >= least_lent_;
         large += is_large ? (sizes[i] + 4095) / 4096 * 4096 : 0;
         if (frame.places[i].region != 0) {
             note_lent(frame.places[i], sizes[i]);
-        } else if (is_certain && is_large && large <= region_arena::first_region) {
-            oracle_.wrong(name() + " was sent an attachment though all of its memory is free");
+        } else if (is_large && shares_memory_) {
+            const bool has_failed = memory_->take_failure();
+            if (is_free && !has_failed && large <= region_arena::first_region) {
+                oracle_.wrong(name() + " was sent an attachment though all of its memory is free");
+            }
         }
-    }
-    if (memory_ && frame.id + 1 == frame.place + frame.batch_size) { // the last of its batch
-        memory_->forget_failures();
     }
 }
 

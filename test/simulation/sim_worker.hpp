@@ -188,6 +188,7 @@ private:
     void note_call(host_frame& frame, const boost::json::object& message, std::size_t payload);
     std::size_t note_places(host_frame& frame, const boost::json::object& message);
     void check_places(const host_frame& frame);
+    bool is_memory_free_for(const call_record& call) const;
     void note_lent(const region_place& place, std::size_t bytes);
     void use_places(const host_frame& frame);
     void release(const region_place& place);
