@@ -68,6 +68,11 @@ class PoolHost(Host):
         """True if attachments of calls may lie in memory of the host."""
         return self._data.regions is not None
 
+    @property
+    def reads_shared_memory(self) -> bool:
+        """True while views of attachments lie in memory of the host. The loop in C does not notice their ends."""
+        return self._regions is not None and self._regions.is_used
+
     def release_attachments(self) -> None:
         """Lets the host use memory again that nothing reads any more. Precondition: windows are closed."""
         if self._regions is not None and self._regions.has_ended_uses:

@@ -89,7 +89,7 @@ class ProcessProfile(Profile):
         loop = self._c_loop = self._make_loop()
         responder = Responder(self._work, self._host, loop and loop.encode_result)
         while not self._interrupts.is_stopping:
-            left_call = None if loop is None else loop.run()
+            left_call = None if loop is None or self._host.reads_shared_memory else loop.run()
             call, outcome = (self.receive_call(), None) if left_call is None else left_call
             running = self.with_batch(call)
             if isinstance(running, Call):

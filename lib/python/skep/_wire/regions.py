@@ -100,6 +100,11 @@ class Regions:
         return memoryview(array_of_place).cast("B").toreadonly()[:size]
 
     @property
+    def is_used(self) -> bool:
+        """True while a place is in use, or its end has not been taken."""
+        return bool(self._uses)
+
+    @property
     def has_ended_uses(self) -> bool:
         """True if take_releases() has something to return."""
         return bool(self._ended)
