@@ -56,7 +56,7 @@ public:
                                                {"SKEP_POOL", "default"}},
                                               host);
         spec.descriptors =
-            worker_descriptors(-1, STDERR_FILENO, STDERR_FILENO, data_.there.get(), control_.there.get());
+            worker_descriptors(-1, STDERR_FILENO, STDERR_FILENO, data_.there.get(), control_.there.get(), -1);
         launch_abort never;
         process_ = launcher()(spec, never);
         shake_hands(config);

@@ -51,7 +51,7 @@ public:
         spec.arguments.insert(spec.arguments.begin(), config.launch.program);
         spec.arguments.insert(spec.arguments.end(), options.begin(), options.end());
         spec.environment = worker_environment(config.launch, 1, {}, host);
-        spec.descriptors = worker_descriptors(-1, STDERR_FILENO, STDERR_FILENO, wires_.there.get(), -1);
+        spec.descriptors = worker_descriptors(-1, STDERR_FILENO, STDERR_FILENO, wires_.there.get(), -1, -1);
         launch_abort never;
         process_ = launcher()(spec, never);
         wires_.there.reset();
