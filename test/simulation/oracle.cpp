@@ -300,7 +300,8 @@ bool oracle::was_surely_crash(const visit& stay) {
            !at.killed;
 }
 
-/// A worker has crashed with several calls of one batch, and with no other call.
+/// A worker has crashed with several calls of one batch, and with no other call. What a worker answers after
+/// a lie is not read.
 bool oracle::was_surely_in_crashed_batch(const call_record& call) {
     return std::any_of(call.visits.begin(), call.visits.end(), [](const visit& stay) {
         std::size_t lost = 0;
@@ -310,7 +311,7 @@ bool oracle::was_surely_in_crashed_batch(const call_record& call) {
             lost += beside.delivered ? 0 : 1;
             lost_in_batch += !beside.delivered && beside.begun && beside.place == stay.place ? 1 : 0;
         }
-        return was_surely_crash(stay) && lost > 1 && lost == lost_in_batch;
+        return was_surely_crash(stay) && !stay.at->did_wrong && lost > 1 && lost == lost_in_batch;
     });
 }
 

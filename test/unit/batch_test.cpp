@@ -385,7 +385,7 @@ BOOST_AUTO_TEST_CASE(calls_of_a_lease_go_together) {
 
 /// Workers that wait for 10 ms; calls come each millisecond.
 struct waiting_pool : batching_pool {
-    waiting_pool() : batching_pool(batch_config(), 4, 10) {
+    explicit waiting_pool(pool_config config = batch_config()) : batching_pool(std::move(config), 4, 10) {
         for (int i = 0; i < 20; ++i) {
             embed();
             advance(1ms);
@@ -451,6 +451,28 @@ BOOST_AUTO_TEST_CASE(others_use_the_held_worker_past_a_call_of_a_session) {
     pool.advance(1us);
     BOOST_TEST(pool.serve() == "other");
     BOOST_TEST(other->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_full_queue_lets_no_call_of_a_session_overtake) {
+    auto config = batch_config();
+    config.queue.limit = 0;
+    waiting_pool pool(std::move(config));
+    const auto in_session = [] {
+        return request("embed").session("s").affinity(affinity_mode::strict_queue);
+    };
+    pool.embed();
+    for (int i = 0; i < 3; ++i) {
+        const auto waiting = pool.embed(in_session());
+        BOOST_TEST(!waiting->done);
+    }
+    const auto newer = pool.embed(in_session());
+    BOOST_TEST(newer->code() == errc::pool_saturated);
+    BOOST_TEST(pool.take_batch().empty());
+    pool.advance(20ms);
+    const auto first = pool.take_batch();
+    BOOST_TEST(first.size() == 1u);
+    pool.reply_all(first);
+    BOOST_TEST(pool.take_batch().size() == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(a_held_call_can_be_cancelled_and_times_out) {

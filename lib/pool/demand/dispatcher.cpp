@@ -146,9 +146,22 @@ void dispatcher::place_anywhere(call& new_call) {
         queue_up(new_call);
     } else if (is_to_wait(new_call, *free)) {
         open_.enqueue(new_call, false, new_call.submitted);
+    } else if (would_overtake_its_session(new_call)) {
+        queue_up(new_call);
     } else {
         dispatch(new_call, *free, new_call.submitted);
     }
+}
+
+/// Returns true if the call insists on the worker of its session, and an older call of the session waits
+/// behind a batch that is held back.
+bool dispatcher::would_overtake_its_session(const call& new_call) {
+    const auto is_of_session = [&](claim& each) {
+        const auto* const other = each.as_call();
+        return other != nullptr && other->req.session() == new_call.req.session();
+    };
+    return room_.batches().is_holding() && new_call.has_session() && sessions_.is_strict(new_call) &&
+           room_.queue().find_unbound(is_of_session) != nullptr;
 }
 
 /// Returns true if the new call waits, though `free` has room: for a moment while its batch is gathered, or

@@ -92,6 +92,7 @@ private:
     void place(call& new_call);
     void place_anywhere(call& new_call);
     bool is_to_wait(call& new_call, const worker& free);
+    bool would_overtake_its_session(const call& new_call);
     void place_in_lease(call& new_call, lease_claim& lease);
     void queue_up(call& new_call);
     void place_in_session(call& next, worker* place);
