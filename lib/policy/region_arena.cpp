@@ -38,7 +38,6 @@ std::optional<region_place> region_arena::reserve(std::size_t bytes) {
             rest.mapped() = size - wanted;
             each.free.insert(std::move(rest));
         }
-        reserved_ += wanted;
         return region_place{number, begin};
     }
     return std::nullopt;
@@ -81,9 +80,18 @@ bool region_arena::release(const region_place& place) noexcept {
     if (released.empty()) {
         return false;
     }
-    reserved_ -= released.mapped();
     join_free(owner->second.free, std::move(released));
     return true;
+}
+
+std::size_t region_arena::reserved() const noexcept {
+    std::size_t sum = 0;
+    for (const auto& [number, each] : regions_) {
+        for (const auto& [begin, size] : each.reserved) {
+            sum += size;
+        }
+    }
+    return sum;
 }
 
 /// Adds a span to the free spans, joined with its neighbours. Allocates nothing.

@@ -49,8 +49,8 @@ public:
     /// Returns the size of all regions together.
     std::size_t size() const noexcept { return size_; }
 
-    /// Returns the number of bytes reserved, in whole steps.
-    std::size_t reserved() const noexcept { return reserved_; }
+    /// Returns the number of bytes reserved, in whole steps. Complexity: linear in the reserved places.
+    std::size_t reserved() const noexcept;
 
 private:
     /// Spans by their beginnings; adjacent free spans are merged.
@@ -69,7 +69,6 @@ private:
     std::map<std::uint64_t, region> regions_; ///< by number
     std::uint64_t last_region_ = 0;
     std::size_t size_ = 0;
-    std::size_t reserved_ = 0;
 };
 
 } // namespace skep

@@ -166,9 +166,13 @@ void preload::retire() {
 /// Workers start without a template.
 void preload::refuse(std::vector<std::string> objections) {
     report(events::template_refused{pool_, joined(objections)});
+    show_none(template_state::refused, std::move(objections));
+}
+
+void preload::show_none(template_state state, std::vector<std::string> objections) noexcept {
     const std::lock_guard lock(mutex_);
     status_.pid = 0;
-    status_.state = template_state::refused;
+    status_.state = state;
     status_.objections = std::move(objections);
 }
 
@@ -192,24 +196,18 @@ void preload::lose(const std::string& reason) {
         refuse({"two templates have ended within restart.window; the last one: " + reason});
         return;
     }
-    const std::lock_guard lock(mutex_);
-    status_.pid = 0;
-    status_.state = template_state::absent;
-    status_.objections.clear();
+    show_none(template_state::absent);
 }
 
 void preload::end() noexcept {
     if (template_) {
         try {
             report(events::template_ended{pool_, template_->pid(), true, "the pool ends"});
-        } catch (const std::bad_alloc&) {} // nobody is told
+        } catch (const std::bad_alloc&) {} // without memory for the event
         template_.reset();
     }
     life_.renew();
-    const std::lock_guard lock(mutex_);
-    status_.pid = 0;
-    status_.state = template_state::absent;
-    status_.objections.clear();
+    show_none(template_state::absent);
 }
 
 template_status preload::status() const {

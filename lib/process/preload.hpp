@@ -47,8 +47,8 @@ public:
     /// error(spawn_failed).
     void renew(const template_maker& make, launch_abort& abort);
 
-    /// Replaces a template that has ended, before a worker needs the new one. One that has never been ready
-    /// is left to the next start.
+    /// Replaces a template that has ended, before a worker needs the new one. A template that has never been
+    /// ready is left to the next start.
     void mend(const template_maker& make, launch_abort& abort);
 
     /// Ends the template and its nursery, unless workers of it are left.
@@ -63,6 +63,7 @@ private:
     void use(std::unique_ptr<template_port> new_template, duration preload_time);
     void retire();
     void refuse(std::vector<std::string> objections);
+    void show_none(template_state state, std::vector<std::string> objections = {}) noexcept;
     void lose(const error& problem);
     void lose(const std::string& reason);
     void report(template_event event);

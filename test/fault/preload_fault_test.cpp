@@ -71,14 +71,9 @@ public:
     }
 
     asio::awaitable<void> stop_template() {
-        const auto status = co_await look_at_template();
+        const auto status = co_await template_of(workers);
         ::kill(status.pid, SIGSTOP);
         write_file(folder_ / "illness.pid", std::to_string(status.pid));
-    }
-
-    asio::awaitable<template_status> look_at_template() {
-        const auto status = co_await workers.status();
-        co_return status.preload.value_or(template_status());
     }
 
     /// So that the pool needs another one.
@@ -98,6 +93,15 @@ public:
         auto is_told = [&] { return contains(told_, reason); };
         const bool told = co_await eventually(is_told);
         BOOST_TEST(told, "expected: " << reason << "; told: " << told_);
+    }
+
+    /// Needs another worker, is told the reason of a failure, and recovers.
+    asio::awaitable<template_status> suffer(const std::string& reason) {
+        co_await lose_worker();
+        co_await expect_told(reason);
+        co_await await_recovery();
+        const auto after = co_await template_of(workers);
+        co_return after;
     }
 
 private:
@@ -139,10 +143,7 @@ BOOST_AUTO_TEST_SUITE(preload_fault)
 BOOST_DATA_TEST_CASE(of_a_template_leads_to_another_one, data::make(sudden_faults), fault) {
     with_ailing_pool([&](ailing_pool& pool) -> asio::awaitable<void> {
         pool.fall_ill(std::string(fault.illness) + " once");
-        co_await pool.lose_worker();
-        co_await pool.expect_told(fault.reason);
-        co_await pool.await_recovery();
-        const auto after = co_await pool.look_at_template();
+        const auto after = co_await pool.suffer(fault.reason);
         BOOST_TEST((after.state == template_state::ready));
         BOOST_TEST(after.templates == 2u);
         BOOST_TEST(after.forks == 3u);
@@ -152,10 +153,7 @@ BOOST_DATA_TEST_CASE(of_a_template_leads_to_another_one, data::make(sudden_fault
 BOOST_DATA_TEST_CASE(of_each_template_leads_to_programs, data::make(sudden_faults), fault) {
     with_ailing_pool([&](ailing_pool& pool) -> asio::awaitable<void> {
         pool.fall_ill(fault.illness);
-        co_await pool.lose_worker();
-        co_await pool.expect_told(fault.reason);
-        co_await pool.await_recovery();
-        const auto after = co_await pool.look_at_template();
+        const auto after = co_await pool.suffer(fault.reason);
         BOOST_TEST((after.state == template_state::refused));
         BOOST_TEST(after.templates == 2u);
         BOOST_TEST(after.forks == 2u);
@@ -164,7 +162,7 @@ BOOST_DATA_TEST_CASE(of_each_template_leads_to_programs, data::make(sudden_fault
         BOOST_TEST(contains(after.objections[0], fault.reason), after.objections[0]);
         pool.recover();
         co_await pool.workers.rolling_restart();
-        const auto anew = co_await pool.look_at_template();
+        const auto anew = co_await template_of(pool.workers);
         BOOST_TEST((anew.state == template_state::ready));
         BOOST_TEST(anew.forks == 4u);
     });
@@ -172,12 +170,9 @@ BOOST_DATA_TEST_CASE(of_each_template_leads_to_programs, data::make(sudden_fault
 
 BOOST_DATA_TEST_CASE(of_one_fork_leaves_the_template, data::make(passing_faults), fault) {
     with_ailing_pool([&](ailing_pool& pool) -> asio::awaitable<void> {
-        const auto before = co_await pool.look_at_template();
+        const auto before = co_await template_of(pool.workers);
         pool.fall_ill(std::string(fault.illness) + " once");
-        co_await pool.lose_worker();
-        co_await pool.expect_told(fault.reason);
-        co_await pool.await_recovery();
-        const auto after = co_await pool.look_at_template();
+        const auto after = co_await pool.suffer(fault.reason);
         BOOST_TEST(after.pid == before.pid);
         BOOST_TEST(after.forks == 3u);
         const bool has_ended = co_await is_gone(pool.ill_process());
@@ -188,10 +183,7 @@ BOOST_DATA_TEST_CASE(of_one_fork_leaves_the_template, data::make(passing_faults)
 BOOST_DATA_TEST_CASE(of_each_fork_leads_to_programs, data::make(passing_faults), fault) {
     with_ailing_pool([&](ailing_pool& pool) -> asio::awaitable<void> {
         pool.fall_ill(fault.illness);
-        co_await pool.lose_worker();
-        co_await pool.expect_told(fault.reason);
-        co_await pool.await_recovery();
-        const auto after = co_await pool.look_at_template();
+        const auto after = co_await pool.suffer(fault.reason);
         BOOST_TEST((after.state == template_state::refused));
         BOOST_REQUIRE(after.objections.size() == 1u);
         BOOST_TEST(contains(after.objections[0], fault.reason), after.objections[0]);
@@ -220,7 +212,7 @@ BOOST_AUTO_TEST_CASE(that_is_silent_leads_to_another_template_in_time) {
             BOOST_TEST_CONTEXT(i) {
                 co_await pool.expect_told("the template has not answered");
                 co_await pool.await_recovery();
-                const auto after = co_await pool.look_at_template();
+                const auto after = co_await template_of(pool.workers);
                 BOOST_TEST((after.state == template_state::ready));
                 BOOST_TEST(after.templates == 2u);
                 BOOST_TEST(after.forks == 3u);

@@ -33,11 +33,6 @@ asio::awaitable<json::object> facts_of(pool& workers) {
     co_return answer.value.as_object();
 }
 
-asio::awaitable<template_status> template_of(pool& workers) {
-    const auto status = co_await workers.status();
-    co_return status.preload.value_or(template_status());
-}
-
 /// Waits until `count` workers have been forked and the last one is ready.
 asio::awaitable<bool> has_forked(pool& workers, std::uint64_t count) {
     auto is_up = [&workers, count]() -> asio::awaitable<bool> {

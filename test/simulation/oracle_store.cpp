@@ -22,10 +22,6 @@ constexpr duration tolerance = 1s;
 oracle_store::oracle_store(world& in, const session_options& options, last_use used)
     : world_(in), options_(options), used_(std::move(used)) {}
 
-bool oracle_store::out_of_memory() const noexcept {
-    return world_.has_lacked_memory();
-}
-
 /// At the latest.
 time_point oracle_store::end_of(const std::string& id, const known_session& known) const {
     return std::max(known.latest, used_(id)) + known.ttl;
@@ -124,7 +120,8 @@ void oracle_store::on_refused(const std::string& id) {
     if (is_surely_there(known)) {
         wrong("session " + id + " was refused though it is there");
     }
-    if (count_of_those_that_may_end_after(world_.now() - tolerance) < options_.quota && !out_of_memory()) {
+    if (count_of_those_that_may_end_after(world_.now() - tolerance) < options_.quota &&
+        !world_.has_lacked_memory()) {
         wrong("session " + id + " was refused though there was a place");
     }
 }
@@ -178,7 +175,7 @@ void oracle_store::on_cleaned(const session_store_stats& afterwards) {
     ++cleaned_;
     on_stats(afterwards);
     if (afterwards.current > count_of_those_that_may_end_after(world_.now() - tolerance) &&
-        !out_of_memory()) {
+        !world_.has_lacked_memory()) {
         wrong("what has expired was left after a clean-up");
     }
 }
@@ -197,7 +194,7 @@ void oracle_store::on_stats(const session_store_stats& said) {
     const bool adds_up = said.created == created_ && said.deleted == removed_ &&
                          said.cleanup_runs == cleaned_ &&
                          said.created == said.current + said.deleted + said.expired;
-    if (!adds_up && !out_of_memory()) {
+    if (!adds_up && !world_.has_lacked_memory()) {
         wrong("its figures do not add up");
     }
 }
@@ -216,7 +213,7 @@ void oracle_store::lose_track_of(const std::string& id) {
 void oracle_store::on_call_sent(const std::string& id, time_point made) {
     const spared_by_faults here;
     const auto found = sessions_.find(id);
-    if (found != sessions_.end() && is_surely_there(found->second) && !out_of_memory()) {
+    if (found != sessions_.end() && is_surely_there(found->second) && !world_.has_lacked_memory()) {
         found->second.accessed = std::max(found->second.accessed, made);
     }
 }

@@ -65,8 +65,6 @@ private:
     void check_as_known(const known_session& known, const session& is);
     void learn(known_session& known, const session& is);
     void wrong(const std::string& what) { world_.violated("the store of sessions: " + what); }
-    bool out_of_memory() const noexcept;
-
     world& world_;
     session_options options_;
     last_use used_;

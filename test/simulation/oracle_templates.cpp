@@ -16,10 +16,6 @@ constexpr duration longest_job = 6s;
 
 } // namespace
 
-bool oracle_templates::out_of_memory() const noexcept {
-    return world_.has_lacked_memory();
-}
-
 bool oracle_templates::has_failed_often(duration slack) const {
     const auto recent = std::count_if(failures_.begin(), failures_.end(), [&](time_point each) {
         return world_.now() - each < config_.restart.window + slack;
@@ -46,7 +42,7 @@ void oracle_templates::on_job_begun() {
 }
 
 void oracle_templates::on_launch_begun() {
-    if (renewal_ || out_of_memory()) {
+    if (renewal_ || world_.has_lacked_memory()) {
         return;
     }
     if (current_ != nullptr && !current_->ended) {
@@ -127,7 +123,7 @@ void oracle_templates::on_load_cancelled(const template_record& which) {
 }
 
 void oracle_templates::on_order(const template_record& which) const {
-    if (which.is_counted && !which.ended && !out_of_memory()) {
+    if (which.is_counted && !which.ended && !world_.has_lacked_memory()) {
         wrong(which.name() + " is to fork, though it has failed to before");
     }
 }
@@ -167,7 +163,7 @@ void oracle_templates::on_executed(const std::string& worker) {
         wrong(worker + " has started without a template");
     }
     const bool has_none = is_refused_ || has_failed_in_job_ || has_failed_often(longest_job);
-    if (!is_foreign && !has_none && !out_of_memory()) {
+    if (!is_foreign && !has_none && !world_.has_lacked_memory()) {
         wrong(worker + " has started without a template, though there could have been one");
     }
 }
@@ -198,7 +194,8 @@ void oracle_templates::on_ended(template_record& which, bool by_host) {
     }
     if (!by_host) {
         count_failure(which);
-    } else if ((!renewal_ || has_renewal_failed_) && !is_closed_ && !which.is_counted && !out_of_memory()) {
+    } else if ((!renewal_ || has_renewal_failed_) && !is_closed_ && !which.is_counted &&
+               !world_.has_lacked_memory()) {
         wrong(which.name() + " was ended, though nothing is wrong with it");
     }
     if (by_host || has_failed_often()) { // no other one is owed
@@ -224,7 +221,7 @@ void oracle_templates::on_event(const events::template_started& told) {
 }
 
 void oracle_templates::on_event(const events::template_ended& told) {
-    if (told.pid != 0 && told_ != told.pid && !out_of_memory()) {
+    if (told.pid != 0 && told_ != told.pid && !world_.has_lacked_memory()) {
         wrong("a template was told to have ended that was not told to have started");
     }
     told_ = told.pid == 0 ? told_ : std::nullopt;
@@ -236,7 +233,7 @@ void oracle_templates::on_event(const events::template_ended& told) {
 }
 
 void oracle_templates::on_event(const events::template_refused&) {
-    if (told_ && !out_of_memory()) {
+    if (told_ && !world_.has_lacked_memory()) {
         wrong("workers were told to start without a template, though there is one");
     }
     is_told_refused_ = true;
@@ -246,7 +243,7 @@ void oracle_templates::check_status(const std::optional<template_status>& said, 
     if (said.has_value() != weather_.is_there) {
         wrong("the status shows a template in a pool without one, or none in a pool with one");
     }
-    if (!said || out_of_memory()) {
+    if (!said || world_.has_lacked_memory()) {
         return;
     }
     if (said->templates != made_ready_ || said->forks != forks_) {
@@ -288,7 +285,7 @@ void oracle_templates::check_told(const template_status& said) const {
 }
 
 void oracle_templates::check_rest() const {
-    if (is_at_job_ || is_closed_ || out_of_memory() || current_ == nullptr) {
+    if (is_at_job_ || is_closed_ || world_.has_lacked_memory() || current_ == nullptr) {
         return;
     }
     if (current_->ended && !has_failed_often(longest_job)) {

@@ -25,7 +25,7 @@ public:
     /// The script has changed: a rolling restart that begins now takes it to the workers.
     void on_new_script() { ++script_; }
 
-    // What the pool does.
+    // Acts of the pool.
     void on_job_begun();
     void on_job_ended() { is_at_job_ = false; }
     void on_launch_begun();
@@ -46,10 +46,10 @@ public:
     void on_closed();
     void on_opened() { is_closed_ = false; }
 
-    // What the processes do.
+    // Acts of the processes.
     void on_ended(template_record& which, bool by_host);
 
-    // What the pool tells.
+    // Words of the pool.
     void on_event(const events::template_started& told);
     void on_event(const events::template_ended& told);
     void on_event(const events::template_refused& told);
@@ -61,7 +61,6 @@ public:
 
 private:
     void wrong(const std::string& what) const { world_.violated(what); }
-    bool out_of_memory() const noexcept;
     bool has_failed_often(duration slack = {}) const;
     void count_failure(template_record& which);
     bool is_renewal_that_fails() const;

@@ -15,6 +15,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -183,5 +184,16 @@ private:
     link_load load_{0, 1};
     int opened_ = 0;
 };
+
+/// A client that behaves well is served by a node whose workers double a number.
+inline void check_double(testing::virtual_time& time, pool& client) {
+    try {
+        const auto answer =
+            time.run(client.execute(request("double").arg("n", 21).timeout(std::chrono::seconds(30))));
+        BOOST_TEST(answer.as<int>() == 42);
+    } catch (const error& failure) {
+        BOOST_ERROR(failure.what());
+    }
+}
 
 } // namespace skep::test

@@ -202,6 +202,12 @@ inline asio::awaitable<pid_t> pid_of(pool& workers) {
     co_return answer.value.to_number<pid_t>();
 }
 
+/// Returns what the pool says of its template.
+inline asio::awaitable<template_status> template_of(pool& workers) {
+    const auto status = co_await workers.status();
+    co_return status.preload.value_or(template_status());
+}
+
 /// Waits until a pool of `count` workers is whole: all are ready, and none is still leaving.
 inline asio::awaitable<bool> is_healed(pool& workers, std::size_t count = 1) {
     auto all_ready = [&workers, count]() -> asio::awaitable<bool> {

@@ -103,14 +103,7 @@ struct beset_client {
         time.advance(100ms);
     }
 
-    void check_service() {
-        try {
-            const auto answer = time.run(client->execute(request("double").arg("n", 21).timeout(30s)));
-            BOOST_TEST(answer.as<int>() == 42);
-        } catch (const error& failure) {
-            BOOST_ERROR(failure.what());
-        }
-    }
+    void check_service() { check_double(time, *client); }
 
     void announce(const std::string& beacon) { evil->carrier().publish("skep.default.load", {}, {}, beacon); }
 

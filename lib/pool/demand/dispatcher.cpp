@@ -453,8 +453,7 @@ bool dispatcher::bind_session(const std::string& session, worker& target, affini
     return is_bound;
 }
 
-/// `next` is new, or has just left the queue. `place`: the worker with room for `next`; null if there is
-/// none.
+/// `next` is new, or has just left the queue. `place`: the worker with room for `next`, if any.
 void dispatcher::place_in_session(call& next, worker* place) {
     const call_ptr keep(&next);
     const auto taken = sessions_.route_of(next);
