@@ -36,6 +36,21 @@ std::vector<pid_t> marked(const std::string& mark) {
     return found;
 }
 
+/// Returns what explains that a process is left: its name, state, parent, and what it waits for in the kernel.
+std::string description(pid_t pid) {
+    const auto folder = "/proc/" + std::to_string(pid);
+    std::string text = "left: " + std::to_string(pid);
+    std::ifstream status(folder + "/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with("Name:") || line.starts_with("State:") || line.starts_with("PPid:")) {
+            text += ' ' + line;
+        }
+    }
+    std::string wait;
+    std::ifstream(folder + "/wchan") >> wait;
+    return text + " waits in " + wait;
+}
+
 /// A host program in a process of its own; what it says is read here.
 class host {
 public:
@@ -99,6 +114,7 @@ public:
         }
         took_ = clock_type::now() - killed;
         for (const auto pid : left) {
+            BOOST_TEST_MESSAGE(description(pid));
             ::kill(pid, SIGKILL);
         }
         return left.size();
