@@ -34,13 +34,17 @@ SKEP_API std::size_t descriptors_needed(const admin_options& options) noexcept;
 ///     GET /metrics      for Prometheus; see to_families
 ///     GET /status.json  {"pools": [to_json(pool_metrics), ...]}, and "node": to_json(node_status) of a node
 ///     GET /events       the page's data as server-sent events
-///     POST /pools/NAME/suspend, /resume, /restart, /resize ({"min": N, "max": N}),
+///     POST /pools/NAME/suspend, /resume, /restart, /resize ({"min": N, "max": N}), /memory,
 ///          /call ({"command": NAME, "args": {...}, "timeout_ms": 1..600000, default 60000}), and
 ///          /pools/NAME/workers/SLOT.GENERATION/suspend, /resume, /restart, /stacks;
 ///          with "Authorization: Bearer TOKEN". Of a remote_pool only /call: its workers are nodes.
 ///
 /// A call answers with {"value": ..., "attachments": [sizes], "worker": ID, ...}, of at most 1 MiB, or with
 /// the text of its error and the traceback of the worker. The call goes on if its client leaves.
+///
+/// /memory answers with {"proportional_bytes": sum, "template_bytes": N, "workers": {ID: bytes}}, in which
+/// memory that processes share counts once: see proportional_bytes(). Workers cannot allocate memory while
+/// they are measured, about a millisecond per GiB.
 ///
 /// The server keeps the last 500 events and the last 200 kinds of faults of its pools for pages that are
 /// opened later. It shows output of workers, ids of sessions, types of exceptions, and configurations without

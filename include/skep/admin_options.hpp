@@ -19,9 +19,9 @@ struct SKEP_API admin_options {
     std::string address = "127.0.0.1";
     unsigned short port = 0; ///< 0 = a free port: see admin_server::port
 
-    /// Clients with this token may restart, suspend, resume and resize, make calls, and read stacks. 16..256
-    /// visible ASCII characters; empty = no client may. Clients send the token unencrypted: put TLS in front
-    /// of the server if clients are on other machines.
+    /// Clients with this token may restart, suspend, resume and resize, make calls, read stacks and measure
+    /// memory. 16..256 visible ASCII characters; empty = no client may. Clients send the token unencrypted:
+    /// put TLS in front of the server if clients are on other machines.
     std::string token;
 
     /// Connections at a time, 1..10,000. A further connection replaces the connection that has waited longest

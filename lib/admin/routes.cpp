@@ -3,6 +3,7 @@
 
 #include "admin/routes.hpp"
 
+#include "admin/memory_measure.hpp"
 #include "admin/page.hpp"
 #include "admin/request_rules.hpp"
 #include "core/visible_text.hpp"
@@ -130,6 +131,11 @@ action find_action(std::span<const named_action> actions, std::string_view name)
     return nullptr;
 }
 
+asio::awaitable<std::string> memory_of(pool& target) {
+    auto status = co_await target.status();
+    co_return co_await measure_memory(std::move(status));
+}
+
 action worker_action(std::string_view name) {
     static constexpr named_action actions[] = {
         {"suspend", [](pool& target, const admin_order& order,
@@ -152,9 +158,9 @@ action pool_action(std::string_view name) {
          [](pool& target, const admin_order&, const std::string&) { return done_after(target.resume()); }},
         {"restart", [](pool& target, const admin_order&,
                        const std::string&) { return done_after(target.rolling_restart()); }},
-        {"resize", [](pool& target, const admin_order&, const std::string& body) {
-             return done_after(target.resize(limits_in(body)));
-         }}};
+        {"resize", [](pool& target, const admin_order&,
+                      const std::string& body) { return done_after(target.resize(limits_in(body))); }},
+        {"memory", [](pool& target, const admin_order&, const std::string&) { return memory_of(target); }}};
     return find_action(actions, name);
 }
 
@@ -210,8 +216,9 @@ http_response response_to(const admin_order& order, ending&& end) {
     if (end.problem) {
         return text_response(status_of(end.problem->kind()), account_of(*end.problem));
     }
-    return order.action == "call" ? text_response(http::status::ok, std::move(end.text), "application/json")
-                                  : text_response(http::status::ok, std::move(end.text));
+    const bool is_json = order.action == "call" || order.action == "memory";
+    return is_json ? text_response(http::status::ok, std::move(end.text), "application/json")
+                   : text_response(http::status::ok, std::move(end.text));
 }
 
 /// Runs the action on the pool's executor. The action continues even if the client no longer waits.

@@ -152,6 +152,26 @@ BOOST_AUTO_TEST_CASE(the_body_of_a_call_has_rules) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(memory_is_measured_with_it) {
+    auto config = basic_pool(2);
+    config.launch.preload = true;
+    with_page(config, changeable(), [](pool&, unsigned short port) -> asio::awaitable<void> {
+        const std::string path = "/pools/default/memory";
+        std::string answer = co_await post(port, path, "", "wrong");
+        BOOST_TEST(status_line(answer) == "HTTP/1.1 401 Unauthorized");
+        answer = co_await post(port, path);
+        BOOST_TEST(status_line(answer) == "HTTP/1.1 200 OK", answer);
+        const auto measured = boost::json::parse(body_of(answer));
+        const auto of = [](const boost::json::value& number) { return number.to_number<std::uint64_t>(); };
+        const auto& workers = measured.at("workers");
+        const auto sum =
+            of(measured.at("template_bytes")) + of(workers.at("default/0#1")) + of(workers.at("default/1#1"));
+        BOOST_TEST(of(measured.at("template_bytes")) > 0u);
+        BOOST_TEST(of(workers.at("default/0#1")) > 0u);
+        BOOST_TEST(of(measured.at("proportional_bytes")) == sum);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(stacks_are_read_with_it) {
     with_page(basic_pool(1), changeable(), [](pool& workers, unsigned short port) -> asio::awaitable<void> {
         const std::string path = "/pools/default/workers/0.1/stacks";

@@ -36,7 +36,7 @@ std::vector<pid_t> marked(const std::string& mark) {
     return found;
 }
 
-/// Returns what explains that a process is left: its name, state, parent, and what it waits for in the kernel.
+/// Returns what explains that a process is left: its name, state, parent and its wait in the kernel.
 std::string description(pid_t pid) {
     const auto folder = "/proc/" + std::to_string(pid);
     std::string text = "left: " + std::to_string(pid);
