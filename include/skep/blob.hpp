@@ -15,8 +15,13 @@
 
 namespace skep {
 
+class sealed_memory;
+
 /// Immutable raw bytes that travel beside a call's JSON, unencoded. Copies share the bytes. The bytes belong
 /// to the blob or to another owner, and stay valid until the last blob that refers to them is destroyed.
+///
+/// The bytes of a shared_buffer, and bytes that came in such memory, are passed on to workers and back
+/// without a copy: see is_shared().
 ///
 /// A blob is a contiguous range, and converts to std::span<const std::byte>. The span is valid as long as a
 /// blob refers to its bytes.
@@ -54,10 +59,14 @@ public:
     blob& operator=(const blob&) noexcept = default;
 
     /// Leaves `other` empty.
-    blob(blob&& other) noexcept : bytes_(std::move(other.bytes_)), size_(std::exchange(other.size_, 0)) {}
+    blob(blob&& other) noexcept
+        : bytes_(std::move(other.bytes_)),
+          size_(std::exchange(other.size_, 0)),
+          memory_(std::exchange(other.memory_, nullptr)) {}
     blob& operator=(blob&& other) noexcept {
         bytes_ = std::move(other.bytes_);
         size_ = std::exchange(other.size_, 0);
+        memory_ = std::exchange(other.memory_, nullptr);
         return *this;
     }
 
@@ -76,6 +85,17 @@ public:
     /// Returns the bytes as characters, in any encoding. Valid as long as a blob refers to the bytes.
     std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data()), size_}; }
 
+    /// Returns true if the bytes lie in sealed memory: in memory that no process can change any more. Such
+    /// bytes are attached without a copy to calls, results, chunks and tool calls, if the other side shares
+    /// memory: see shared_options. Each such memory takes a descriptor, until its last blob is destroyed.
+    bool is_shared() const noexcept { return memory_ != nullptr; }
+
+    /// Returns a blob of `count` bytes from `begin` on, which shares the bytes with this blob.
+    /// Preconditions: `begin` is at most size(), and `count` at most size() - `begin`.
+    blob part(std::size_t begin, std::size_t count) const noexcept {
+        return {bytes_, std::span(data(), size_).subspan(begin, count), memory_};
+    }
+
     /// Returns true if both blobs have equal bytes. Linear; constant for blobs that share their bytes.
     friend bool operator==(const blob& left, const blob& right) noexcept {
         return left.size_ == right.size_ &&
@@ -83,8 +103,15 @@ public:
     }
 
 private:
+    friend class sealed_memory; // shows its bytes
+
+    blob(std::shared_ptr<const void> owner, std::span<const std::byte> bytes,
+         const sealed_memory* memory) noexcept
+        : bytes_(std::move(owner), bytes.data()), size_(bytes.size()), memory_(memory) {}
+
     std::shared_ptr<const std::byte> bytes_; ///< the first byte; shares ownership of all bytes
     std::size_t size_ = 0;
+    const sealed_memory* memory_ = nullptr; ///< of the bytes, belongs to their owner; null: other bytes
 };
 
 } // namespace skep

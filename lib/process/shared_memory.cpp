@@ -19,11 +19,6 @@ namespace {
 
 constexpr int fixed_size = F_SEAL_SHRINK | F_SEAL_GROW;
 
-memory_mapping map(int descriptor, std::size_t bytes, int protection) noexcept {
-    void* const begin = ::mmap(nullptr, bytes, protection, MAP_SHARED, descriptor, 0);
-    return begin == MAP_FAILED ? memory_mapping() : memory_mapping({static_cast<std::byte*>(begin), bytes});
-}
-
 /// A limit of the size of files (`ulimit -f`) raises a signal as well.
 bool set_size(int descriptor, std::size_t bytes) noexcept {
     const held_signal excess(SIGXFSZ);
@@ -38,14 +33,24 @@ memory_mapping::~memory_mapping() {
     }
 }
 
+unique_fd make_memory(const char* name, std::size_t bytes) noexcept {
+    unique_fd made(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    return made.get() >= 0 && set_size(made.get(), bytes) ? std::move(made) : unique_fd();
+}
+
+memory_mapping map_memory(int descriptor, std::size_t bytes, int protection, int kind) noexcept {
+    void* const begin = ::mmap(nullptr, bytes, protection, kind, descriptor, 0);
+    return begin == MAP_FAILED ? memory_mapping() : memory_mapping({static_cast<std::byte*>(begin), bytes});
+}
+
 lent_memory make_lent_memory(std::size_t bytes) noexcept {
     lent_memory made;
-    made.descriptor.reset(::memfd_create("skep-region", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    made.descriptor = make_memory("skep-region", bytes);
     const int fd = made.descriptor.get();
-    if (fd < 0 || !set_size(fd, bytes)) {
+    if (fd < 0) {
         return {};
     }
-    made.memory = map(fd, bytes, PROT_READ | PROT_WRITE);
+    made.memory = map_memory(fd, bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
     if (made.memory.empty() ||
         ::fcntl(fd, F_ADD_SEALS, fixed_size | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
         return {};
@@ -70,7 +75,8 @@ memory_mapping map_received_memory(int descriptor, std::size_t bytes) noexcept {
     const bool is_fixed = seals >= 0 && (seals & fixed_size) == fixed_size;
     const bool is_large_enough =
         ::fstat(descriptor, &status) == 0 && std::cmp_greater_equal(status.st_size, bytes);
-    return bytes > 0 && is_fixed && is_large_enough ? map(descriptor, bytes, PROT_READ) : memory_mapping();
+    return bytes > 0 && is_fixed && is_large_enough ? map_memory(descriptor, bytes, PROT_READ, MAP_SHARED)
+                                                    : memory_mapping();
 }
 
 } // namespace skep

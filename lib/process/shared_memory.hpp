@@ -30,7 +30,15 @@ private:
     std::span<std::byte> bytes_;
 };
 
-/// Memory that this process writes, and the descriptor by which other processes map the memory read-only.
+/// Makes memory without a name: a memfd of this size, ready to be sealed. Returns a closed descriptor
+/// without memory or without a free descriptor.
+unique_fd make_memory(const char* name, std::size_t bytes) noexcept;
+
+/// Maps the first bytes of a descriptor. `protection` and `kind` are arguments of mmap. Returns an empty
+/// mapping if that is impossible.
+memory_mapping map_memory(int descriptor, std::size_t bytes, int protection, int kind) noexcept;
+
+/// Memory that this process writes, and the descriptor for other processes, which map the memory read-only.
 struct lent_memory {
     memory_mapping memory; ///< empty after a failure
     unique_fd descriptor;
