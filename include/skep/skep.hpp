@@ -49,6 +49,7 @@
 #include <skep/session.hpp>
 #include <skep/session_backend.hpp>
 #include <skep/session_store.hpp>
+#include <skep/shared_buffer.hpp>
 #include <skep/shutdown_report.hpp>
 #include <skep/tensor_view.hpp>
 #include <skep/time.hpp>
