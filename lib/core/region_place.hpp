@@ -8,11 +8,12 @@
 
 namespace skep {
 
-/// A place in a region of memory that host and worker share. Both sides name the place by its beginning: a
-/// region has one attachment at a time there.
+/// A place in memory that host and worker share. A region has one attachment at a time there, so that both
+/// sides name the place by its beginning. Sealed memory has one attachment altogether.
 struct region_place {
-    std::uint64_t region = 0; ///< number; 0: no region
-    std::size_t begin = 0;    ///< in bytes, from the beginning of the region
+    std::uint64_t region = 0; ///< number of the region or of the sealed memory; 0: no place
+    std::size_t begin = 0;    ///< in bytes, from the beginning of the memory
+    bool is_sealed = false;   ///< in sealed memory
 
     friend bool operator==(const region_place&, const region_place&) = default;
 };

@@ -78,6 +78,10 @@ ssize_t receive_descriptor(int socket, std::size_t most_bytes, message_with_desc
         errno = EMSGSIZE;
         return -1;
     }
+    if (count > 0 && (header.msg_flags & MSG_CTRUNC) != 0 && message.descriptor.get() < 0) {
+        errno = EMFILE;
+        return -1;
+    }
     return count;
 }
 

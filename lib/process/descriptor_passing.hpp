@@ -28,7 +28,7 @@ struct message_with_descriptor {
 
 /// Receives a message of at most `most_bytes` bytes from a socket for whole messages, without blocking.
 /// Closes surplus descriptors. Returns the number of bytes, 0 at the end of the stream, or -1 with errno set:
-/// EMSGSIZE for a longer message.
+/// EMSGSIZE for a longer message, EMFILE if this process has no room for the descriptor.
 ssize_t receive_descriptor(int socket, std::size_t most_bytes, message_with_descriptor& message);
 
 } // namespace skep

@@ -107,7 +107,7 @@ void conversation::stop() {
 asio::awaitable<void> conversation::read_calls() {
     frame_decoder frames(limits_of_input(calls_.services().welcome.limits));
     host_message_decoder messages;
-    auto* const regions = calls_.services().welcome.shares_memory ? host_.regions() : nullptr;
+    auto* const regions = calls_.services().welcome.shared ? host_.regions() : nullptr;
     while (!stop_.is_open()) {
         const auto room = frames.prepare();
         const auto count = co_await host_.calls()->read(room);
@@ -141,6 +141,9 @@ void conversation::handle(std::vector<host_message> messages) {
 }
 
 void conversation::handle(welcome_message welcome) {
+    if (welcome.shared && host_.regions() != nullptr) {
+        calls_.services().memory.open(*host_.regions(), *welcome.shared);
+    }
     calls_.handle(std::move(welcome));
     has_welcome_ = true;
     welcomed_.open();

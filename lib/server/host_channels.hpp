@@ -36,8 +36,8 @@ public:
     /// Returns true if the host can share memory with the worker.
     bool has_regions() const noexcept { return connection_.regions.get() >= 0; }
 
-    /// Returns the memory of the host, after listen(); null without.
-    region_source* regions() noexcept { return regions_ ? &*regions_ : nullptr; }
+    /// Returns the memory shared with the host, after listen(); null without.
+    shared_regions* regions() noexcept { return regions_ ? &*regions_ : nullptr; }
 
     /// Returns the input for calls, after listen(); null over stdio, where the listener reads everything.
     byte_stream* calls() const noexcept { return data_in_.get(); }

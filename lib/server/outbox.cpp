@@ -4,6 +4,7 @@
 #include "server/outbox.hpp"
 
 #include "process/host_connection.hpp"
+#include "wire/attachments.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -22,9 +23,11 @@ constexpr std::size_t chunks_enough = 16u << 10; // bytes worth a write at once
 outbox::outbox(const strand& executor, frame_output& output, error_handler on_error)
     : executor_(executor), output_(output), on_error_(std::move(on_error)), pause_(executor) {}
 
-void outbox::attach(const std::vector<blob>& attachments) {
-    for (const auto& bytes : attachments) {
-        unsent_.append(bytes);
+void outbox::attach(const std::vector<blob>& attachments, std::span<const region_place> places) {
+    for (std::size_t i = 0; i < attachments.size(); ++i) {
+        if (!has_place(places, i)) {
+            unsent_.append(attachments[i]);
+        }
     }
 }
 

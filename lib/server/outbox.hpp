@@ -4,6 +4,7 @@
 #pragma once
 
 #include "async/timer.hpp"
+#include "core/region_place.hpp"
 #include "runtime/frame_output.hpp"
 #include "wire/send_buffer.hpp"
 #include <skep/blob.hpp>
@@ -11,6 +12,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,9 +28,9 @@ public:
     outbox(const strand& executor, frame_output& output, error_handler on_error);
 
     /// Returns the text to append frames to. After each frame, the caller calls attach() for its attachments,
-    /// if any, and a send function.
+    /// if any, and a send function. `places`: attachments with a place in shared memory are left out.
     std::string& text() noexcept { return unsent_.text(); }
-    void attach(const std::vector<blob>& attachments);
+    void attach(const std::vector<blob>& attachments, std::span<const region_place> places);
 
     /// Sends everything now. Ends the process if the host is gone.
     void send();

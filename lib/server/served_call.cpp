@@ -94,15 +94,16 @@ asio::awaitable<void> served_call::send(json::value value, std::vector<blob> att
 
 void served_call::send_chunk(const json::value& value, const std::vector<blob>& attachments) {
     auto& out = services_.out;
+    const auto places = services_.memory.place(attachments);
     std::size_t size = 0;
     try {
-        size = append_answer(out.text(), answer_kind::chunk, message_.id, value, attachments,
+        size = append_answer(out.text(), answer_kind::chunk, message_.id, value, {attachments, places},
                              services_.welcome.limits);
     } catch (const std::logic_error&) {
         refuse_unsendable("a chunk of '" + message_.command + "'");
     }
     size += total_size(attachments);
-    out.attach(attachments);
+    out.attach(attachments, places);
     --message_.stream->chunks;
     message_.stream->bytes -= static_cast<std::int64_t>(size);
     out.send_shortly();
@@ -153,12 +154,14 @@ std::shared_ptr<open_tool_call> served_call::begin_tool_call(const std::string& 
                                                              const std::vector<blob>& attachments) {
     auto& out = services_.out;
     const auto number = services_.tools.next_number();
+    const auto places = services_.memory.place(attachments);
     try {
-        append_tool_call(out.text(), message_.id, number, name, args, attachments, services_.welcome.limits);
+        append_tool_call(out.text(), message_.id, number, name, args, {attachments, places},
+                         services_.welcome.limits);
     } catch (const std::logic_error&) {
         refuse_unsendable("a call of the tool '" + name + "'");
     }
-    out.attach(attachments);
+    out.attach(attachments, places);
     out.send_soon();
     ++open_tool_calls_;
     return services_.tools.begin(number, *this);
@@ -266,10 +269,11 @@ void served_call::answer(json::value value) {
         append_report();
     }
     auto& out = services_.out;
+    const auto places = services_.memory.place(attachments_);
     try {
-        append_answer(out.text(), answer_kind::result, message_.id, value, attachments_,
+        append_answer(out.text(), answer_kind::result, message_.id, value, {attachments_, places},
                       services_.welcome.limits, from_node_ ? &*from_node_ : nullptr);
-        out.attach(attachments_);
+        out.attach(attachments_, places);
         out.send_soon();
     } catch (const std::logic_error&) {
         try {

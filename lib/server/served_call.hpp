@@ -6,6 +6,7 @@
 #include "async/condition_variable.hpp"
 #include "async/task_group.hpp"
 #include "core/node_call.hpp"
+#include "server/answer_memory.hpp"
 #include "server/call_failure.hpp"
 #include "server/cancelled_calls.hpp"
 #include "server/outbox.hpp"
@@ -35,6 +36,7 @@ struct call_services {
 
     strand executor;
     outbox out;
+    answer_memory memory;
     tool_calls tools;
     cancelled_calls cancelled;
     recalled_calls recalled;

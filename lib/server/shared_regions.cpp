@@ -24,7 +24,7 @@ public:
 
     /// A forked child releases nothing: its parent may still read. A host that is gone needs no release.
     void send(std::string_view frame) noexcept {
-        if (own_process_id() != owner_) {
+        if (!is_ours()) {
             return;
         }
         const std::lock_guard lock(mutex_);
@@ -33,6 +33,8 @@ public:
             control_->write(whole);
         }
     }
+
+    bool is_ours() const noexcept { return own_process_id() == owner_; }
 
     void close() noexcept {
         const std::lock_guard lock(mutex_);
@@ -68,6 +70,25 @@ shared_regions::~shared_regions() {
 }
 
 blob shared_regions::open(const region_place& place, std::size_t bytes) {
+    return place.is_sealed ? open_sealed(place, bytes) : open_region(place, bytes);
+}
+
+std::optional<region_place> shared_regions::pass(const blob& bytes, std::size_t most_bytes) noexcept {
+    const auto place =
+        releases_->is_ours() ? pass_sealed(line_.get(), last_passed_ + 1, bytes, most_bytes) : std::nullopt;
+    last_passed_ += place ? 1 : 0;
+    return place;
+}
+
+blob shared_regions::open_sealed(const region_place& place, std::size_t bytes) {
+    sealed_.expect(place.region);
+    while (sealed_.last() < place.region) {
+        receive("sealed memory ", place.region);
+    }
+    return sealed_.take(place, bytes);
+}
+
+blob shared_regions::open_region(const region_place& place, std::size_t bytes) {
     auto found = find(place.region);
     const std::span<const std::byte> all = found->bytes();
     if (bytes == 0 || place.begin > all.size() || bytes > all.size() - place.begin) {
@@ -81,7 +102,7 @@ blob shared_regions::open(const region_place& place, std::size_t bytes) {
 
 shared_regions::region shared_regions::find(std::uint64_t number) {
     while (last_ < number) {
-        receive(number);
+        receive("region ", number);
     }
     const auto found = regions_.find(number);
     if (found == regions_.end()) {
@@ -91,19 +112,27 @@ shared_regions::region shared_regions::find(std::uint64_t number) {
     return found->second;
 }
 
-/// Takes the next region. Does not wait: the host announces a region before it uses the region.
-void shared_regions::receive(std::uint64_t wanted_region) {
+/// Takes the next packet. Does not wait: the host announces memory before it uses the memory.
+void shared_regions::receive(const char* kind, std::uint64_t number) {
     message_with_descriptor packet;
     const auto count = receive_descriptor(line_.get(), most_region_bytes, packet);
     if (count <= 0) {
-        throw protocol_violation("an attachment is in region " + std::to_string(wanted_region) +
+        throw protocol_violation(std::string("an attachment is in ") + kind + std::to_string(number) +
                                  ", which has not come");
     }
-    const auto told = decode_region(packet.text);
+    if (const auto told = decode_sealed(packet.text)) {
+        sealed_.add(*told, std::move(packet.descriptor));
+    } else {
+        add_region(packet.text, packet.descriptor);
+    }
+}
+
+void shared_regions::add_region(std::string_view packet, const unique_fd& descriptor) {
+    const auto told = decode_region(packet);
     if (!told || told->region <= last_) {
         throw protocol_violation("a packet for shared memory is malformed");
     }
-    auto memory = map_received_memory(packet.descriptor.get(), told->bytes);
+    auto memory = map_received_memory(descriptor.get(), told->bytes);
     if (memory.empty()) {
         throw protocol_violation("region " + std::to_string(told->region) + " cannot be mapped");
     }

@@ -4,21 +4,26 @@
 #pragma once
 
 #include "process/descriptors.hpp"
+#include "process/sealed_passing.hpp"
 #include "process/shared_memory.hpp"
 #include "runtime/frame_output.hpp"
 #include "wire/attachments.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 namespace skep {
 
-/// The memory of the host that a worker reads. Blobs of attachments refer to the memory, and release their
-/// places: on any thread, and also after the end of this object, when the host is no longer told.
+/// The memory that a worker shares with its host: the regions of the host, and sealed memory of both. Blobs
+/// of attachments refer to the regions, and release their places: on any thread, and also after the end of
+/// this object, when the host is no longer told.
 class shared_regions final : public region_source {
 public:
-    /// `line`: brings the regions. `control`: takes the releases; must outlive this object.
+    /// `line`: brings and takes the memory. `control`: takes the releases; must outlive this object.
     shared_regions(unique_fd line, frame_output& control);
     ~shared_regions();
     shared_regions(const shared_regions&) = delete;
@@ -26,17 +31,30 @@ public:
 
     blob open(const region_place& place, std::size_t bytes) override;
 
+    /// The host keeps its own limit.
+    std::size_t most_bytes() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
+
+    /// Passes the memory of a shared blob to the host, without blocking, for the next message. Returns the
+    /// blob's place, or nullopt if that is impossible now, the memory has more than `most_bytes`, or this
+    /// process is a forked child of the worker.
+    std::optional<region_place> pass(const blob& bytes, std::size_t most_bytes) noexcept;
+
 private:
     class releases;
     struct use;
     using region = std::shared_ptr<const memory_mapping>;
 
+    blob open_region(const region_place& place, std::size_t bytes);
+    blob open_sealed(const region_place& place, std::size_t bytes);
     region find(std::uint64_t number);
-    void receive(std::uint64_t wanted_region);
+    void receive(const char* kind, std::uint64_t number);
+    void add_region(std::string_view packet, const unique_fd& descriptor);
 
     unique_fd line_;
     std::map<std::uint64_t, region> regions_;
-    std::uint64_t last_ = 0;
+    std::uint64_t last_ = 0; ///< region
+    sealed_intake sealed_;
+    std::uint64_t last_passed_ = 0;
     std::shared_ptr<releases> releases_;
 };
 

@@ -22,10 +22,11 @@ namespace json = boost::json;
 
 namespace {
 
-// Bytes of the host's memory: around a value in its message, per attachment size, and the most per byte of
-// JSON text.
+// Bytes of the host's memory: around a value in its message, per attachment size or place, and the most per
+// byte of JSON text.
 constexpr std::size_t around_value = 1024;
 constexpr std::size_t for_attachment = 24;
+constexpr std::size_t for_place = 56 + 3 * (40 + 24) + 14; // sealed, at and bytes
 constexpr std::size_t most_per_byte = 28;
 
 constexpr std::size_t longest_escape = 6;
@@ -38,12 +39,13 @@ void check(std::size_t size, const char* name, std::size_t limit) {
 }
 
 /// Checks that the host accepts a message with `value`. `size`: the bytes of the message's JSON.
-void check_sizes(std::size_t size, const json::value& value, const std::vector<blob>& attachments,
+void check_sizes(std::size_t size, const json::value& value, const placed_attachments& attachments,
                  const worker_limits& limits) {
-    check(attachments.size(), " attachments", limits.attachments);
+    check(attachments.all.size(), " attachments", limits.attachments);
     check(size, " bytes of JSON", limits.json_bytes);
-    check(size + 4 + total_size(attachments), " bytes in its frame", limits.frame_bytes);
-    const auto around = around_value + for_attachment * attachments.size();
+    check(size + 4 + size_in_frame(attachments), " bytes in its frame", limits.frame_bytes);
+    const auto per_attachment = attachments.places.empty() ? for_attachment : for_place;
+    const auto around = around_value + per_attachment * attachments.all.size();
     if (around + size * most_per_byte > limits.tree_bytes) {
         check(around + memory_of(value), " bytes of the host's memory", limits.tree_bytes);
     }
@@ -245,13 +247,13 @@ void append_progress(std::string& out, std::uint64_t id, double fraction, std::s
 }
 
 std::size_t append_answer(std::string& out, answer_kind kind, std::uint64_t id, const json::value& value,
-                          const std::vector<blob>& attachments, const worker_limits& limits,
+                          const placed_attachments& attachments, const worker_limits& limits,
                           const node_answer* from_node) {
     const auto begin = out.size() + frame_header_size;
     std::size_t size = 0;
-    append_frame(out, total_size(attachments), [&] {
+    append_frame(out, size_in_frame(attachments), [&] {
         append_id(out, kind == answer_kind::result ? "result" : "chunk", id);
-        if (!attachments.empty()) {
+        if (!attachments.all.empty()) {
             append_attachment_sizes(out, attachments);
         }
         if (from_node != nullptr) {
@@ -267,15 +269,15 @@ std::size_t append_answer(std::string& out, answer_kind kind, std::uint64_t id, 
 }
 
 void append_tool_call(std::string& out, std::uint64_t id, std::uint64_t tool_call, std::string_view name,
-                      const json::value& args, const std::vector<blob>& attachments,
+                      const json::value& args, const placed_attachments& attachments,
                       const worker_limits& limits) {
     const auto begin = out.size() + frame_header_size;
-    append_frame(out, total_size(attachments), [&] {
+    append_frame(out, size_in_frame(attachments), [&] {
         append_id(out, "tool_call", id);
         out += R"(,"tool_call":)";
         append_json_number(out, tool_call);
         append_member(out, R"(,"name":)", name);
-        if (!attachments.empty()) {
+        if (!attachments.all.empty()) {
             append_attachment_sizes(out, attachments);
         }
         out += R"(,"args":)";
@@ -283,7 +285,7 @@ void append_tool_call(std::string& out, std::uint64_t id, std::uint64_t tool_cal
         out += '}';
         const auto size = out.size() - begin;
         check_sizes(size, args, attachments, limits);
-        check(size + 4 + total_size(attachments), " bytes in the frame of a tool call",
+        check(size + 4 + size_in_frame(attachments), " bytes in the frame of a tool call",
               limits.tool_call_bytes);
     });
 }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "wire/attachments.hpp"
 #include "wire/call_messages.hpp"
 #include "wire/worker_messages.hpp"
 #include <skep/blob.hpp>
@@ -24,8 +25,9 @@ public:
     using std::length_error::length_error;
 };
 
-// Each function appends one frame with a message of a worker. A message with attachments states their sizes;
-// the caller sends the attachments' bytes right behind. A function that throws appends nothing.
+// Each function appends one frame with a message of a worker. A message with attachments states their sizes
+// or places; the caller sends the bytes of attachments without a place right behind. A function that throws
+// appends nothing.
 
 void append_hello(std::string& out, const hello_message& hello, bool has_control);
 void append_ready(std::string& out);
@@ -39,12 +41,12 @@ enum class answer_kind { result, chunk };
 /// `from_node`: the facts of a node; null for a worker.
 /// Returns the number of bytes of the JSON. Throws unsendable or too_large.
 std::size_t append_answer(std::string& out, answer_kind kind, std::uint64_t id,
-                          const boost::json::value& value, const std::vector<blob>& attachments,
+                          const boost::json::value& value, const placed_attachments& attachments,
                           const worker_limits& limits, const node_answer* from_node = nullptr);
 
 /// Throws unsendable or too_large.
 void append_tool_call(std::string& out, std::uint64_t id, std::uint64_t tool_call, std::string_view name,
-                      const boost::json::value& args, const std::vector<blob>& attachments,
+                      const boost::json::value& args, const placed_attachments& attachments,
                       const worker_limits& limits);
 
 /// Always succeeds within the limits. Repairs and cuts text. Omits data beyond the host's limits, and says so

@@ -25,8 +25,10 @@ blob to_attachment(const frame_view& frame, std::span<const std::byte> part) {
     return shares ? blob(frame.memory, part) : blob::copy_of(part);
 }
 
-/// Opens an attachment in shared memory: {"region": number, "at": begin, "bytes": length}.
-blob open_place(const message_members& fields, const json::object& item, region_source* regions) {
+/// Opens an attachment in shared memory: {"region": number, "at": begin, "bytes": length}, or "sealed"
+/// instead of "region". `left`: bytes that the message may still have there.
+blob open_place(const message_members& fields, const json::object& item, region_source* regions,
+                std::size_t& left) {
     boost::system::error_code problem;
     const auto number = [&](std::string_view key) {
         const auto* const found = problem ? nullptr : item.if_contains(key);
@@ -36,7 +38,8 @@ blob open_place(const message_members& fields, const json::object& item, region_
         }
         return found->to_number<std::uint64_t>(problem);
     };
-    const region_place place{number("region"), number("at")};
+    const bool is_sealed = item.contains("sealed");
+    const region_place place{number(is_sealed ? "sealed" : "region"), number("at"), is_sealed};
     const auto bytes = number("bytes");
     if (problem) {
         fields.refuse("attachments", "has a place without a region, at or bytes");
@@ -44,11 +47,15 @@ blob open_place(const message_members& fields, const json::object& item, region_
     if (regions == nullptr) {
         fields.refuse("attachments", "is in shared memory, which the message must not use");
     }
+    if (bytes > left) {
+        fields.refuse("attachments", "has more bytes in shared memory than the limit shared.bytes");
+    }
+    left -= bytes;
     return regions->open(place, bytes);
 }
 
 void append_place(std::string& out, const region_place& place, std::size_t bytes) {
-    out += R"({"region":)";
+    out += place.is_sealed ? R"({"sealed":)" : R"({"region":)";
     append_json_number(out, place.region);
     out += R"(,"at":)";
     append_json_number(out, place.begin);
@@ -73,9 +80,10 @@ std::vector<blob> to_attachments(const message_members& fields, const frame_view
     if (!lengths->is_array() || lengths->get_array().size() > most_attachments) {
         fields.refuse("attachments", "is not an array of at most 65,536");
     }
+    auto left = regions != nullptr ? regions->most_bytes() : 0;
     for (const auto& item : lengths->get_array()) {
         if (const auto* const told = item.if_object()) {
-            attachments.push_back(open_place(fields, *told, regions));
+            attachments.push_back(open_place(fields, *told, regions, left));
             continue;
         }
         boost::system::error_code ec;
@@ -92,14 +100,14 @@ std::vector<blob> to_attachments(const message_members& fields, const frame_view
     return attachments;
 }
 
-void append_attachment_sizes(std::string& out, const std::vector<blob>& attachments,
-                             std::span<const region_place> places) {
+void append_attachment_sizes(std::string& out, const placed_attachments& attachments) {
+    const auto& [all, places] = attachments;
     out += R"(,"attachments":[)";
-    for (std::size_t i = 0; i < attachments.size(); ++i) {
-        if (i < places.size() && places[i].region != 0) {
-            append_place(out, places[i], attachments[i].size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (has_place(places, i)) {
+            append_place(out, places[i], all[i].size());
         } else {
-            append_json_number(out, attachments[i].size());
+            append_json_number(out, all[i].size());
         }
         out += ',';
     }
@@ -110,6 +118,14 @@ std::size_t total_size(const std::vector<blob>& attachments) noexcept {
     std::size_t sum = 0;
     for (const auto& attachment : attachments) {
         sum += attachment.size();
+    }
+    return sum;
+}
+
+std::size_t size_in_frame(const placed_attachments& attachments) noexcept {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < attachments.all.size(); ++i) {
+        sum += has_place(attachments.places, i) ? 0 : attachments.all[i].size();
     }
     return sum;
 }

@@ -15,12 +15,15 @@
 
 namespace skep {
 
-/// The regions of memory that a worker shares with its host, seen from the worker.
+/// The memory that host and worker share, seen from the receiver of attachments.
 class region_source {
 public:
-    /// Returns the bytes that begin at `place`. The last copy of the blob releases the place. Throws
-    /// protocol_violation if no known region has these bytes.
+    /// Returns the bytes that begin at `place`. The last copy of the blob releases a place in a region, and
+    /// ends sealed memory. Throws protocol_violation if no known memory has these bytes.
     virtual blob open(const region_place& place, std::size_t bytes) = 0;
+
+    /// Returns the most bytes that the attachments of one message have in shared memory together.
+    virtual std::size_t most_bytes() const noexcept = 0;
 
 protected:
     ~region_source() = default;
@@ -31,14 +34,32 @@ protected:
 std::vector<blob> to_attachments(const message_members& fields, const frame_view& frame,
                                  region_source* regions = nullptr);
 
+/// The attachments of a message, with the places of those in shared memory: each at its index, with no number
+/// for the others; empty if all follow in the frame.
+struct placed_attachments {
+    placed_attachments() = default;
+    placed_attachments(const std::vector<blob>& attachments, // implicit: most messages have no places
+                       std::span<const region_place> their_places = {}) noexcept
+        : all(attachments), places(their_places) {}
+
+    std::span<const blob> all;
+    std::span<const region_place> places;
+};
+
+/// Returns true if the attachment of that index is in shared memory: its bytes are not in the frame.
+inline bool has_place(std::span<const region_place> places, std::size_t index) noexcept {
+    return index < places.size() && places[index].region != 0;
+}
+
 /// The longest text of one attachment in shared memory, with a comma.
 inline constexpr std::size_t longest_place = 96;
 
-/// Appends the member `attachments`, with a comma before it. `places`: of the attachments in shared memory,
-/// each at its index, with no region for the others; empty if all follow in the frame.
-void append_attachment_sizes(std::string& out, const std::vector<blob>& attachments,
-                             std::span<const region_place> places = {});
+/// Appends the member `attachments`, with a comma before it.
+void append_attachment_sizes(std::string& out, const placed_attachments& attachments);
 
 std::size_t total_size(const std::vector<blob>& attachments) noexcept;
+
+/// Returns the bytes of the attachments that follow in the frame.
+std::size_t size_in_frame(const placed_attachments& attachments) noexcept;
 
 } // namespace skep

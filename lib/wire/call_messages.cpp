@@ -92,6 +92,15 @@ worker_limits to_limits(const members& fields) {
     return limits;
 }
 
+std::optional<shared_limits> to_shared_limits(const members& fields) {
+    if (fields.find("shared") == nullptr) {
+        return std::nullopt;
+    }
+    const auto& told = object_in(fields, "shared");
+    return shared_limits{number_in(fields, "shared", told, "least"),
+                         number_in(fields, "shared", told, "bytes")};
+}
+
 /// Reads an array of names.
 std::vector<std::string> to_names(const members& fields, const json::value* names) {
     std::vector<std::string> read;
@@ -206,7 +215,7 @@ host_message host_message_decoder::decode(const frame_view& frame, region_source
     if (type == "welcome") {
         const auto capacity = fields.find("capacity") != nullptr ? fields.number("capacity") : 0;
         return welcome_message{to_limits(fields), capacity, fields.text_or_empty("correlation"),
-                               fields.text_or_empty("previous_exit"), fields.find("shared") != nullptr};
+                               fields.text_or_empty("previous_exit"), to_shared_limits(fields)};
     }
     throw protocol_violation("a host may not send a message of that type");
 }

@@ -40,13 +40,19 @@ struct worker_limits {
     std::size_t tool_call_bytes = static_cast<std::size_t>(-1); ///< the frame of a tool call
 };
 
+/// The memory that a worker and its host share.
+struct shared_limits {
+    std::size_t least = 0; ///< attachments from so many bytes on are shared
+    std::size_t bytes = 0; ///< most bytes, in each direction
+};
+
 /// Messages of the host.
 struct welcome_message {
     worker_limits limits;
-    std::size_t capacity = 0;   ///< concurrent calls of the worker; 0 = as many as the worker offers
-    std::string correlation;    ///< the prefix of the id of a call without an id of its own
-    std::string previous_exit;  ///< empty if unknown
-    bool shares_memory = false; ///< attachments of calls may lie in shared memory
+    std::size_t capacity = 0;            ///< concurrent calls of the worker; 0 = as many as the worker offers
+    std::string correlation;             ///< the prefix of the id of a call without an id of its own
+    std::string previous_exit;           ///< empty if unknown
+    std::optional<shared_limits> shared; ///< attachments may lie in shared memory; empty: they must not
 };
 struct call_message {
     std::uint64_t id = 0;

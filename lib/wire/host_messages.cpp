@@ -84,7 +84,7 @@ void append_head(std::string& out, const request& call, std::size_t deepest = de
         append_json(out, call.metadata(), deepest);
     }
     if (!call.attachments().empty()) {
-        append_attachment_sizes(out, call.attachments(), places);
+        append_attachment_sizes(out, {call.attachments(), places});
     }
     out += R"(,"args":)"sv;
 }
@@ -103,7 +103,7 @@ std::size_t append_payload(send_buffer& buffer, const std::vector<blob>& attachm
                            std::span<const region_place> places) {
     std::size_t size = 0;
     for (std::size_t i = 0; i < attachments.size(); ++i) {
-        if (i >= places.size() || places[i].region == 0) {
+        if (!has_place(places, i)) {
             buffer.append(attachments[i]);
             size += attachments[i].size();
         }

@@ -365,17 +365,18 @@ worker_message worker_message_decoder::to_message(std::vector<json_field>& read,
     check_size(type, frame);
     const members fields(read, type);
     if (type == "result") {
-        auto attachments = to_attachments(fields, frame);
+        auto attachments = to_attachments(fields, frame, memory_);
         return result_message{fields.number("id"), std::move(fields.value("value")), std::move(attachments),
                               to_node_answer(fields)};
     }
     if (type == "chunk") {
-        auto attachments = to_attachments(fields, frame);
+        auto attachments = to_attachments(fields, frame, memory_);
+        const auto bytes = frame.json.size() + total_size(attachments);
         return chunk_message{fields.number("id"), std::move(fields.value("value")), std::move(attachments),
-                             frame.json.size() + frame.payload.size()};
+                             bytes};
     }
     if (type == "tool_call") {
-        return to_tool_call(fields, to_attachments(fields, frame));
+        return to_tool_call(fields, to_attachments(fields, frame, memory_));
     }
     refuse_attachments(fields, frame.payload);
     if (type == "pong") {

@@ -27,6 +27,8 @@
 
 namespace skep {
 
+class region_source;
+
 inline constexpr int protocol_version = 1;
 
 /// Per message, in both directions.
@@ -84,7 +86,7 @@ struct chunk_message {
     std::uint64_t id = 0;
     boost::json::value value;
     std::vector<blob> attachments;
-    std::size_t bytes = 0; ///< of JSON and attachments, for the credit
+    std::size_t bytes = 0; ///< of JSON and all attachments, for the credit
 };
 struct error_message {
     std::uint64_t id = 0;
@@ -169,6 +171,9 @@ public:
     explicit worker_message_decoder(const json_limits& json, const message_limits& limits = {})
         : reader_(json), limits_(limits) {}
 
+    /// From now on, opens attachments in shared memory. Until then, no message may have any.
+    void share(region_source& memory) noexcept { memory_ = &memory; }
+
     worker_message decode(const frame_view& frame);
 
     // The same in steps; see json_field_reader.
@@ -185,6 +190,7 @@ private:
 
     json_field_reader reader_;
     message_limits limits_;
+    region_source* memory_ = nullptr;
 };
 
 } // namespace skep

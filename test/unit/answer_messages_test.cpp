@@ -4,6 +4,7 @@
 #include "support/text.hpp"
 #include "wire/answer_messages.hpp"
 #include "wire/json_writer.hpp"
+#include "wire/protocol_violation.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -24,7 +25,7 @@ namespace {
 
 /// What a host with these limits makes of a worker's frame.
 worker_message received(std::string frames, const std::vector<blob>& attachments = {},
-                        const worker_limits& limits = {}) {
+                        const worker_limits& limits = {}, region_source* memory = nullptr) {
     for (const auto& bytes : attachments) {
         frames += bytes.text();
     }
@@ -40,6 +41,9 @@ worker_message received(std::string frames, const std::vector<blob>& attachments
     BOOST_REQUIRE(frame);
     BOOST_TEST(decoder.at_boundary());
     worker_message_decoder messages({limits.json_depth, limits.tree_bytes});
+    if (memory != nullptr) {
+        messages.share(*memory);
+    }
     return messages.decode(*frame);
 }
 
@@ -127,6 +131,65 @@ BOOST_AUTO_TEST_CASE(results_and_chunks) {
     const auto& chunk = std::get<chunk_message>(message);
     BOOST_TEST(chunk.value == "token");
     BOOST_TEST(chunk.bytes == size + 3);
+}
+
+BOOST_AUTO_TEST_CASE(attachments_with_places_are_not_in_the_frame) {
+    const std::vector<blob> attachments{blob(std::vector<std::byte>(600)),
+                                        blob::copy_of(std::as_bytes(std::span("abc", 3))),
+                                        blob(std::vector<std::byte>(400))};
+    const std::vector<region_place> places{{4, 96, true}, {}, {7, 0, true}};
+    worker_limits limits;
+    limits.frame_bytes = 300; // which the places do not count for
+    std::string frames;
+    const auto size = append_answer(frames, answer_kind::chunk, 8, "token", {attachments, places}, limits);
+    struct test_memory final : region_source {
+        blob open(const region_place& place, std::size_t bytes) override {
+            opened.push_back(place);
+            return blob(std::vector<std::byte>(bytes));
+        }
+        std::size_t most_bytes() const noexcept override { return limit; }
+
+        std::vector<region_place> opened;
+        std::size_t limit = 1000;
+    } memory;
+    auto message = received(frames, {attachments[1]}, limits, &memory);
+    const auto& chunk = std::get<chunk_message>(message);
+    BOOST_TEST(chunk.bytes == size + 1003);
+    BOOST_TEST(chunk.attachments.at(0).size() == 600u);
+    BOOST_TEST(chunk.attachments.at(1).text() == "abc");
+    BOOST_TEST((memory.opened == std::vector<region_place>{places[0], places[2]}));
+    memory.limit = 999;
+    BOOST_CHECK_THROW(received(frames, {attachments[1]}, limits, &memory), protocol_violation);
+    BOOST_CHECK_THROW(received(frames, {attachments[1]}, limits), protocol_violation);
+    frames.clear();
+    append_tool_call(frames, 1, 1, "f", json::object(), {attachments, places}, limits);
+    memory.limit = 1000;
+    message = received(frames, {attachments[1]}, limits, &memory);
+    BOOST_TEST(std::get<tool_call_message>(message).attachments.at(2).size() == 400u);
+}
+
+BOOST_AUTO_TEST_CASE(a_host_has_memory_for_all_the_places_that_a_worker_may_name) {
+    const std::vector<blob> attachments(50, blob(std::vector<std::byte>(1)));
+    const std::vector<region_place> places(50, {~std::uint64_t(0), ~std::size_t(0), true});
+    worker_limits limits;
+    struct any_memory final : region_source {
+        blob open(const region_place&, std::size_t bytes) override {
+            return blob(std::vector<std::byte>(bytes));
+        }
+        std::size_t most_bytes() const noexcept override { return 50; }
+    } memory;
+    std::size_t taken = 0;
+    for (limits.tree_bytes = 4096; limits.tree_bytes < 32'768; limits.tree_bytes += 16) {
+        std::string frames;
+        try {
+            append_answer(frames, answer_kind::result, 1, 1, {attachments, places}, limits);
+        } catch (const too_large&) {
+            continue;
+        }
+        ++taken;
+        BOOST_CHECK_NO_THROW(received(frames, {}, limits, &memory));
+    }
+    BOOST_TEST(taken > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(the_facts_of_a_node_go_with_an_answer) {

@@ -61,6 +61,7 @@ struct any_regions final : region_source {
         opened.push_back(place);
         return blob(std::vector<std::byte>(bytes));
     }
+    std::size_t most_bytes() const noexcept override { return 100; }
 
     std::vector<region_place> opened;
 };
@@ -86,6 +87,9 @@ BOOST_AUTO_TEST_CASE(attachments_lie_in_the_frame_and_in_shared_memory) {
     BOOST_TEST(call.attachments[2].text() == "c");
     BOOST_TEST(call.attachments[3].empty());
     BOOST_TEST((regions.opened == std::vector<region_place>{{3, 4096}, {9, 0}}));
+    regions.opened.clear();
+    decode_call_with(regions, R"([{"sealed":2,"at":1,"bytes":99},{"bytes":1,"at":0,"sealed":3}])");
+    BOOST_TEST((regions.opened == std::vector<region_place>{{2, 1, true}, {3, 0, true}}));
 }
 
 BOOST_AUTO_TEST_CASE(a_place_without_its_members_is_refused) {
@@ -94,6 +98,7 @@ BOOST_AUTO_TEST_CASE(a_place_without_its_members_is_refused) {
          {R"([{}])", R"([{"region":1,"at":0}])", R"([{"region":1,"bytes":1}])", R"([{"at":0,"bytes":1}])",
           R"([{"region":"1","at":0,"bytes":1}])", R"([{"region":1,"at":-1,"bytes":1}])",
           R"([{"region":1,"at":0,"bytes":1.5}])", R"([{"region":1,"at":0,"bytes":null}])",
+          R"([{"sealed":null,"at":0,"bytes":1}])", R"([{"sealed":1,"bytes":1}])",
           R"({"region":1,"at":0,"bytes":1})", R"([[1,0,1]])"}) {
         BOOST_TEST_CONTEXT(each) {
             BOOST_CHECK_THROW(decode_call_with(regions, each), protocol_violation);
@@ -101,7 +106,10 @@ BOOST_AUTO_TEST_CASE(a_place_without_its_members_is_refused) {
     }
     BOOST_CHECK_THROW(decode_call_with(regions, R"([{"region":1,"at":0,"bytes":1}])", "x"),
                       protocol_violation);
-    BOOST_TEST(regions.opened.size() == 1u); // the last of these: too many bytes are in its frame
+    BOOST_CHECK_THROW(
+        decode_call_with(regions, R"([{"region":1,"at":0,"bytes":60},{"sealed":1,"at":0,"bytes":41}])"),
+        protocol_violation);                 // 100 bytes are the limit
+    BOOST_TEST(regions.opened.size() == 2u); // the last of these: too many bytes are in its frame
 }
 
 BOOST_AUTO_TEST_CASE(no_place_is_opened_without_shared_memory) {
@@ -229,11 +237,14 @@ BOOST_AUTO_TEST_CASE(a_welcome) {
         decode_as<welcome_message>(R"({"type":"welcome","limits":{"tool_calls":9},"correlation":"7f-"})");
     BOOST_TEST(told.limits.tool_calls == 9u);
     BOOST_TEST(told.correlation == "7f-");
-    BOOST_TEST(!told.shares_memory);
+    BOOST_TEST(!told.shared.has_value());
     frames.clear();
     const shared_options shared;
     append_welcome(frames, {worker, heartbeat, limits, 4, "7f-", "info", {}, &shared});
-    BOOST_TEST(sent<welcome_message>(frames).shares_memory);
+    const auto read = sent<welcome_message>(frames).shared;
+    BOOST_REQUIRE(read.has_value());
+    BOOST_TEST(read->least == shared.least);
+    BOOST_TEST(read->bytes == shared.bytes);
 }
 
 BOOST_AUTO_TEST_CASE(control_messages) {
