@@ -177,6 +177,8 @@ json::object to_json(const pool_counters& counters) {
             {"missed_pings", counters.missed_pings},
             {"output_lines_dropped", counters.output_lines_dropped},
             {"attachments_lent", counters.attachments_lent},
+            {"attachments_passed", counters.attachments_passed},
+            {"attachments_received", counters.attachments_received},
             {"shared_fallbacks", counters.shared_fallbacks},
             {"busy_answers", counters.busy_answers}};
 }

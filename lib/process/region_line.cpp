@@ -4,18 +4,25 @@
 #include "process/region_line.hpp"
 
 #include "process/descriptor_passing.hpp"
+#include "process/sealed_passing.hpp"
 #include "process/shared_memory.hpp"
+#include "wire/protocol_violation.hpp"
 #include "wire/region_messages.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <map>
 #include <new>
+#include <string>
 #include <utility>
 
 namespace skep {
 
 namespace {
+
+/// A worker must not keep the host at packets that no attachment uses.
+constexpr std::size_t most_packets = 4096;
 
 /// A region whose first bytes have pages.
 struct provided_region {
@@ -62,10 +69,46 @@ public:
 
     std::uint64_t opened_bytes() const noexcept override { return opened_bytes_; }
 
+    std::optional<region_place> pass(std::uint64_t number, const blob& bytes,
+                                     std::size_t most_bytes) noexcept override {
+        return pass_sealed(socket_.get(), number, bytes, most_bytes);
+    }
+
+    blob take(const region_place& place, std::size_t bytes, std::size_t most_bytes) override {
+        sealed_.expect(place.region);
+        for (std::size_t packets = 0; sealed_.last() < place.region; ++packets) {
+            if (packets == most_packets) {
+                throw protocol_violation(
+                    "an attachment comes behind more than 4,096 packets of sealed memory");
+            }
+            receive(place.region);
+        }
+        return sealed_.take(place, bytes, most_bytes);
+    }
+
 private:
+    /// Takes the next packet of the worker.
+    void receive(std::uint64_t wanted_number) {
+        message_with_descriptor packet;
+        const auto count = receive_descriptor(socket_.get(), most_region_bytes, packet);
+        if (count < 0 && errno == EMFILE) {
+            throw std::bad_alloc();
+        }
+        if (count <= 0) {
+            throw protocol_violation("an attachment is in sealed memory " + std::to_string(wanted_number) +
+                                     ", which has not come");
+        }
+        const auto told = decode_sealed(packet.text);
+        if (!told) {
+            throw protocol_violation("a packet for shared memory is malformed");
+        }
+        sealed_.add(*told, std::move(packet.descriptor));
+    }
+
     unique_fd socket_;
     std::map<std::uint64_t, provided_region> regions_;
     std::uint64_t opened_bytes_ = 0;
+    sealed_intake sealed_;
 };
 
 } // namespace

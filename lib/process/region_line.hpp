@@ -10,7 +10,7 @@
 
 namespace skep {
 
-/// Returns the regions of a worker at the other end of a socket for whole messages.
+/// Returns the memory shared with a worker at the other end of a socket for whole messages.
 std::unique_ptr<region_line> make_region_line(unique_fd socket);
 
 } // namespace skep

@@ -211,7 +211,11 @@ void show_counters(exposition& out, const pool_status& status) {
           counters.output_lines_dropped);
     count("skep_attachments_lent_total", "Attachments that workers got in memory of the host.",
           counters.attachments_lent);
-    count("skep_shared_fallbacks_total", "Such attachments that went over the socket, for lack of memory.",
+    count("skep_attachments_passed_total", "Attachments that workers got without a copy.",
+          counters.attachments_passed);
+    count("skep_attachments_received_total", "Attachments that came from workers without a copy.",
+          counters.attachments_received);
+    count("skep_shared_fallbacks_total", "Large attachments that went over the socket, for lack of memory.",
           counters.shared_fallbacks);
 }
 

@@ -4,15 +4,17 @@
 #pragma once
 
 #include "core/region_place.hpp"
+#include <skep/blob.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace skep {
 
-/// The regions of memory that the host lends to one worker, which reads them. Used on the pool's strand. The
-/// memory of the host ends with this object.
+/// The memory that the host shares with one worker: the regions that it lends, which end with this object,
+/// and sealed memory, passed in both directions. Used on the pool's strand.
 class region_line {
 public:
     virtual ~region_line() = default;
@@ -27,6 +29,17 @@ public:
 
     /// Returns the number of bytes that have been opened so far, each counted once.
     virtual std::uint64_t opened_bytes() const noexcept = 0;
+
+    /// Passes the memory of a shared blob to the worker without blocking, as sealed memory of that number.
+    /// Returns the place of the blob in its memory, or nullopt if that is impossible now or the memory has
+    /// more than `most_bytes`. Numbers rise.
+    virtual std::optional<region_place> pass(std::uint64_t number, const blob& bytes,
+                                             std::size_t most_bytes) noexcept = 0;
+
+    /// Returns bytes of sealed memory of the worker. Does not wait. Memory of lower numbers is never asked
+    /// for afterwards. Throws protocol_violation if the memory has not come, is not sealed or lacks the
+    /// bytes, and std::bad_alloc.
+    virtual blob take(const region_place& place, std::size_t bytes, std::size_t most_bytes) = 0;
 };
 
 } // namespace skep

@@ -16,23 +16,46 @@ void lending::close() noexcept {
 
 std::span<const region_place> lending::lend(const std::vector<blob>& attachments, std::size_t most) {
     std::size_t count = 0;
+    auto left = options_.bytes; // of one message
     places_.assign(attachments.size(), region_place());
     unsent_.reserve(unsent_.size() + attachments.size()); // a reserved place must not be lost
     for (std::size_t i = 0; i < attachments.size() && count < most; ++i) {
-        if (attachments[i].size() >= options_.least) {
-            places_[i] = lend_one(attachments[i]);
-            count += places_[i].region != 0 ? 1 : 0;
+        const auto& attachment = attachments[i];
+        if (attachment.size() < options_.least) {
+            continue;
+        }
+        places_[i] = attachment.size() <= left ? place_one(attachment) : region_place();
+        if (places_[i].region != 0) {
+            ++count;
+            left -= attachment.size();
+        } else {
+            ++fallbacks_;
         }
     }
     return count > 0 ? std::span<const region_place>(places_) : std::span<const region_place>();
 }
 
-/// Returns no region without room.
+/// Returns no place without room.
+region_place lending::place_one(const blob& bytes) {
+    const auto passed = bytes.is_shared() ? pass(bytes) : region_place();
+    return passed.region != 0 ? passed : lend_one(bytes);
+}
+
+region_place lending::pass(const blob& bytes) {
+    const auto place = line_->pass(sealed_ + 1, bytes, options_.bytes);
+    if (!place) {
+        return {};
+    }
+    ++sealed_;
+    ++passed_;
+    passed_bytes_ += bytes.size();
+    return *place;
+}
+
 region_place lending::lend_one(std::span<const std::byte> bytes) {
     const auto place = reserve(bytes.size());
     const auto target = place ? line_->open(*place, bytes.size()) : std::span<std::byte>();
     if (target.empty()) {
-        ++fallbacks_;
         if (place) {
             arena_.release(*place);
         }

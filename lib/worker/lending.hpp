@@ -8,6 +8,7 @@
 #include <skep/blob.hpp>
 #include <skep/shared_options.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,8 +19,9 @@
 
 namespace skep {
 
-/// The memory that the host lends to one worker: copies large attachments of calls into the memory, and
-/// counts. Never waits: an attachment without room goes over the socket. Used on the pool's strand.
+/// The memory of large attachments of calls to one worker: passes sealed memory on, and copies other
+/// attachments into memory that the host lends; and counts. Never waits: an attachment without room goes over
+/// the socket. Used on the pool's strand.
 class lending {
 public:
     explicit lending(const shared_options& options) noexcept;
@@ -44,8 +46,9 @@ public:
             }
         }
 
-        /// Copies the large attachments of a call, at most `most` of them. Returns their places, each at its
-        /// index, or an empty span if all attachments go over the socket. Valid until the next call.
+        /// Passes or copies the large attachments of a call, at most `most` of them. Returns their places,
+        /// each at its index, or an empty span if all attachments go over the socket. Valid until the next
+        /// call.
         std::span<const region_place> lend(const std::vector<blob>& attachments, std::size_t most) {
             if (!std::exchange(has_begun_, true)) {
                 owner_.unsent_.clear();
@@ -64,25 +67,37 @@ public:
     /// The worker no longer reads the place. Returns false if the place is not lent.
     bool release(const region_place& place) noexcept { return arena_.release(place); }
 
-    /// Returns the number of bytes of memory that the worker may have mapped.
+    /// Returns the number of bytes of memory lent to the worker.
     std::uint64_t bytes() const noexcept { return line_ ? line_->opened_bytes() : 0; }
 
-    /// Figures: the attachments lent, and the attachments that lacked room.
+    /// Returns the number of bytes that the worker may have mapped for the attachments that it is at. Sealed
+    /// memory that the worker keeps counts up to the limit, so that a leak shows.
+    std::uint64_t mapped_bytes() const noexcept { return bytes() + std::min(passed_bytes_, most_passed()); }
+
+    /// Figures: the attachments lent, the attachments passed on without a copy, and the attachments that
+    /// lacked room.
     std::uint64_t lent() const noexcept { return lent_; }
+    std::uint64_t passed() const noexcept { return passed_; }
     std::uint64_t fallbacks() const noexcept { return fallbacks_; }
 
 private:
     std::span<const region_place> lend(const std::vector<blob>& attachments, std::size_t most);
+    region_place place_one(const blob& bytes);
+    region_place pass(const blob& bytes);
     region_place lend_one(std::span<const std::byte> bytes);
     std::optional<region_place> reserve(std::size_t bytes);
     void take_back() noexcept;
+    std::uint64_t most_passed() const noexcept { return line_ ? options_.bytes : 0; }
 
     const shared_options& options_;
     region_arena arena_;
     std::unique_ptr<region_line> line_; ///< null: nothing is lent
     std::vector<region_place> places_;  ///< of the present call
     std::vector<region_place> unsent_;  ///< of the last turn
+    std::uint64_t sealed_ = 0;          ///< number of the last sealed memory
+    std::uint64_t passed_bytes_ = 0;
     std::uint64_t lent_ = 0;
+    std::uint64_t passed_ = 0;
     std::uint64_t fallbacks_ = 0;
 };
 

@@ -165,7 +165,7 @@ asio::awaitable<void> worker::perform(life_step step) {
     case life_step::give_up: core_.process->abandon(); break;
     case life_step::close: {
         core_.link->close();
-        calls_.memory().close();
+        calls_.close_memory();
         co_await core_.process->end_group();
         const auto deadline = core_.context.now() + for_last_output;
         co_await core_.process->finish(deadline);

@@ -42,7 +42,8 @@ worker_calls::worker_calls(worker_core& core)
     : core_(core),
       correlation_(make_correlation(core.context.random())),
       tools_(core),
-      memory_(core.config.shared) {}
+      memory_(core.config.shared),
+      received_(core.config.shared) {}
 
 /// An engine has as many places as it has slots: a lower capacity would leave it idle without a word.
 std::size_t worker_calls::open(hello_message& hello) {
@@ -55,6 +56,8 @@ std::size_t worker_calls::open(hello_message& hello) {
     }
     tools_.open();
     if (hello.shared > 0 && core_.regions) {
+        received_.connect(*core_.regions);
+        core_.link->data().share(received_);
         memory_.open(std::move(core_.regions));
     }
     core_.regions.reset(); // the worker cannot read memory

@@ -5,6 +5,7 @@
 
 #include "worker/call_table.hpp"
 #include "worker/lending.hpp"
+#include "worker/memory_intake.hpp"
 #include "worker/tool_runner.hpp"
 #include "worker/worker_core.hpp"
 #include <skep/unanswered_calls.hpp>
@@ -128,8 +129,9 @@ public:
     /// Takes a call that gets no answer, last sent first. For use after calls_lost.
     std::optional<lost_call_notice> take_lost();
 
-    /// The memory lent to the worker.
+    /// The memory of attachments to the worker, and from the worker.
     const lending& memory() const noexcept { return memory_; }
+    const memory_intake& received_memory() const noexcept { return received_; }
 
     /// Figures of the calls known to the pool: the calls answered, the errors among the answers, and the time
     /// of the last call sent.
@@ -181,6 +183,12 @@ private:
     tool_runner& tools() noexcept { return tools_; }
     lending& memory() noexcept { return memory_; }
 
+    /// Ends the shared memory. Precondition: all messages of the worker have been read.
+    void close_memory() noexcept {
+        received_.close();
+        memory_.close();
+    }
+
     std::size_t most_ahead() const noexcept;
 
     /// Returns true if the running calls take longer than a call may lie behind them.
@@ -200,6 +208,7 @@ private:
     batch_commands batches_;
     tool_runner tools_;
     lending memory_;
+    memory_intake received_;
     bool gives_back_ = false; ///< calls that it has not begun
     bool is_on_trial_ = false;
     std::size_t offered_ = 0;

@@ -4,6 +4,7 @@
 #include "simulation/sim_memory.hpp"
 
 #include "simulation/faults.hpp"
+#include "wire/protocol_violation.hpp"
 
 #include <algorithm>
 #include <span>
@@ -43,6 +44,14 @@ public:
     }
 
     std::uint64_t opened_bytes() const noexcept override { return 0; }
+
+    /// No user of the simulation has shared blobs, and no worker passes sealed memory.
+    std::optional<region_place> pass(std::uint64_t, const blob&, std::size_t) noexcept override {
+        return std::nullopt;
+    }
+    blob take(const region_place& place, std::size_t, std::size_t) override {
+        throw protocol_violation("sealed memory " + std::to_string(place.region) + " has not come");
+    }
 
 private:
     std::shared_ptr<sim_memory> target_;

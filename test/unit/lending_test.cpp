@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "worker/lending.hpp"
+#include <skep/shared_buffer.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -24,6 +25,8 @@ struct local_regions {
     std::map<std::uint64_t, std::vector<std::byte>> memory;
     bool can_make = true;
     bool can_open = true;
+    bool can_pass = true;
+    std::size_t passed = 0; ///< bytes
 };
 
 class local_line final : public region_line {
@@ -39,6 +42,13 @@ public:
                                 : std::span<std::byte>();
     }
     std::uint64_t opened_bytes() const noexcept override { return 17; }
+    std::optional<region_place> pass(std::uint64_t number, const blob& bytes,
+                                     std::size_t most_bytes) noexcept override {
+        target_.passed += target_.can_pass ? bytes.size() : 0;
+        return target_.can_pass && bytes.size() <= most_bytes ? std::optional(region_place{number, 3, true})
+                                                              : std::nullopt;
+    }
+    blob take(const region_place&, std::size_t, std::size_t) override { return {}; }
 
 private:
     local_regions& target_;
@@ -46,6 +56,10 @@ private:
 
 blob bytes_of(std::size_t size, int value) {
     return blob(std::vector<std::byte>(size, static_cast<std::byte>(value)));
+}
+
+blob shared_bytes(std::size_t size) {
+    return shared_buffer(size);
 }
 
 shared_options small_memory() {
@@ -149,6 +163,61 @@ BOOST_FIXTURE_TEST_CASE(a_place_without_pages_is_not_used, fixture) {
     BOOST_TEST(memory.fallbacks() == 1u);
     regions.can_open = true;
     BOOST_TEST(lend({bytes_of(mebibyte, 1)}).size() == 1u);
+}
+
+BOOST_FIXTURE_TEST_CASE(shared_blobs_are_passed_on_and_others_copied, fixture) {
+    const std::vector<blob> attachments{shared_bytes(step), bytes_of(step, 1), shared_bytes(step - 1),
+                                        shared_bytes(2 * step)};
+    const auto places = lend(attachments);
+    BOOST_REQUIRE(places.size() == 4u);
+    BOOST_TEST((places[0] == region_place{1, 3, true}));
+    BOOST_TEST(!places[1].is_sealed);
+    BOOST_TEST(holds(places[1], attachments[1]));
+    BOOST_TEST((places[2] == region_place())); // too small
+    BOOST_TEST((places[3] == region_place{2, 3, true}));
+    BOOST_TEST((lend({shared_bytes(step)})[0] == region_place{3, 3, true})); // numbers go on
+    BOOST_TEST(regions.passed == 4 * step);
+    BOOST_TEST(memory.passed() == 3u);
+    BOOST_TEST(memory.lent() == 1u);
+    BOOST_TEST(memory.fallbacks() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_shared_blob_that_cannot_be_passed_is_copied, fixture) {
+    regions.can_pass = false;
+    const auto attachment = shared_bytes(step);
+    const auto places = lend({attachment});
+    BOOST_REQUIRE(places.size() == 1u);
+    BOOST_TEST(!places[0].is_sealed);
+    BOOST_TEST(holds(places[0], attachment));
+    regions.can_make = false;
+    BOOST_TEST(lend({shared_bytes(mebibyte)}).empty());
+    BOOST_TEST(memory.passed() == 0u);
+    BOOST_TEST(memory.lent() == 1u);
+    BOOST_TEST(memory.fallbacks() == 1u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_message_shares_no_more_than_the_limit, fixture) {
+    const std::vector<blob> attachments{shared_bytes(mebibyte / 2), shared_bytes(mebibyte / 2 + 1),
+                                        bytes_of(mebibyte / 2, 1), shared_bytes(step)};
+    const auto places = lend(attachments);
+    BOOST_REQUIRE(places.size() == 4u);
+    BOOST_TEST(places[0].is_sealed);
+    BOOST_TEST((places[1] == region_place()));
+    BOOST_TEST(places[2].region == 1u);
+    BOOST_TEST((places[3] == region_place()));
+    BOOST_TEST(memory.fallbacks() == 2u);
+    BOOST_TEST(lend({shared_bytes(mebibyte)})[0].is_sealed); // a limit of each message
+}
+
+BOOST_FIXTURE_TEST_CASE(passed_memory_counts_as_mapped_up_to_the_limit, fixture) {
+    BOOST_TEST(memory.mapped_bytes() == 17u);
+    lend({shared_bytes(step)});
+    BOOST_TEST(memory.mapped_bytes() == 17 + step);
+    BOOST_TEST(memory.bytes() == 17u);
+    lend({shared_bytes(mebibyte)});
+    BOOST_TEST(memory.mapped_bytes() == 17 + mebibyte);
+    memory.close();
+    BOOST_TEST(memory.mapped_bytes() == 0u);
 }
 
 BOOST_FIXTURE_TEST_CASE(the_memory_ends_with_the_worker, fixture) {

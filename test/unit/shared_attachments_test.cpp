@@ -5,8 +5,10 @@
 
 #include "server/shared_regions.hpp"
 #include "support/fake_runtime.hpp"
+#include <skep/shared_buffer.hpp>
 
 #include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <optional>
@@ -62,6 +64,25 @@ struct sharing_pool : manual_pool {
     }
 
     std::uint64_t last_id = 0;
+};
+
+/// The worker's end of the memory that it shares.
+struct worker_end {
+    explicit worker_end(fake_worker& owner) : worker(owner), memory(std::move(owner.regions), control) {}
+
+    /// Sends a message with one attachment, which the worker passes on.
+    void send(std::string_view type, std::uint64_t id, const blob& attachment) {
+        const auto place = memory.pass(attachment, static_cast<std::size_t>(-1));
+        BOOST_REQUIRE(place.has_value());
+        const json::array attachments{
+            {{"sealed", place->region}, {"at", place->begin}, {"bytes", attachment.size()}}};
+        worker.send_data({{"type", type}, {"id", id}, {"value", 1}, {"attachments", attachments}});
+    }
+    void answer(std::uint64_t id, const blob& attachment) { send("result", id, attachment); }
+
+    fake_worker& worker;
+    no_output control;
+    shared_regions memory;
 };
 
 request call_with(std::string text) {
@@ -203,13 +224,159 @@ BOOST_AUTO_TEST_CASE(a_release_comes_over_the_control_channel) {
         "may come over the control channel only");
 }
 
-BOOST_AUTO_TEST_CASE(a_result_has_no_attachments_in_memory) {
+BOOST_AUTO_TEST_CASE(a_result_has_no_attachments_in_regions_of_calls) {
     check_violation(
         [](fake_worker& worker, const region_place& place) {
             const json::array attachments{{{"region", place.region}, {"at", place.begin}, {"bytes", large}}};
             worker.send_data({{"type", "result"}, {"id", 1}, {"value", 1}, {"attachments", attachments}});
         },
-        "is in shared memory");
+        "which the worker must not write");
+}
+
+BOOST_AUTO_TEST_CASE(a_shared_buffer_goes_there_and_back_untouched) {
+    sharing_pool pool(sharing_config());
+    shared_buffer buffer(large);
+    buffer.span()[large - 1] = std::byte('z');
+    const auto call = pool.execute(request("x").attach(std::move(buffer)));
+    const auto attachments = pool.take_attachments();
+    BOOST_TEST(attachments.at(0) == json::parse(R"({"sealed":1,"at":0,"bytes":65536})"));
+    worker_end worker(pool.worker(0));
+    worker.answer(pool.last_id, worker.memory.open({1, 0, true}, large));
+    pool.run_until_idle();
+    BOOST_REQUIRE(call->value.has_value());
+    const auto& back = call->value->attachments.at(0);
+    BOOST_TEST(back.is_shared());
+    BOOST_TEST(back.text().back() == 'z');
+    BOOST_TEST(pool.counters().attachments_passed == 1u);
+    BOOST_TEST(pool.counters().attachments_received == 1u);
+    BOOST_TEST(pool.counters().attachments_lent == 0u);
+    BOOST_TEST(pool.counters().shared_fallbacks == 0u);
+    BOOST_TEST((pool.worker_status_of(0).shared_bytes == 0u));
+
+    const auto next = pool.execute(request("x").attach(back.part(1, large - 1)).attach(back));
+    const auto again = pool.take_attachments();
+    BOOST_TEST(again.at(0) == json::value(large - 1)); // too small
+    BOOST_TEST(again.at(1) == json::parse(R"({"sealed":2,"at":0,"bytes":65536})"));
+    crash_worker(pool, 0);
+    BOOST_TEST(pool.counters().attachments_passed == 2u); // a lost worker keeps its figures
+    BOOST_TEST(pool.counters().attachments_received == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_cannot_share_gets_a_copy_of_a_shared_buffer) {
+    sharing_pool pool(sharing_config(), [](fake_worker& fresh) { fresh.shake_hands(); });
+    const auto call = pool.execute(request("x").attach(shared_buffer(large)));
+    BOOST_TEST(pool.take_attachments().at(0) == json::value(large));
+    BOOST_TEST(pool.counters().attachments_passed == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_shared_buffer_is_copied_while_the_line_is_full) {
+    sharing_pool pool(sharing_config());
+    const blob shared = shared_buffer(large);
+    std::size_t passed = 0;
+    while (passed < 10'000) {
+        const auto call = pool.execute(request("x").attach(shared));
+        const auto item = pool.take_attachments().at(0).as_object();
+        pool.worker(0).reply(pool.last_id);
+        pool.run_until_idle();
+        if (item.contains("region")) {
+            break;
+        }
+        ++passed;
+    }
+    BOOST_TEST(passed > 0u);
+    BOOST_TEST(passed < 10'000u);
+    BOOST_TEST(pool.counters().attachments_lent == 1u);
+    BOOST_TEST(pool.counters().shared_fallbacks == 0u);
+    worker_end worker(pool.worker(0));
+    worker.memory.open({passed, 0, true}, large);
+    const auto call = pool.execute(request("x").attach(shared));
+    BOOST_TEST(pool.take_attachments().at(0).as_object().contains("sealed"));
+}
+
+BOOST_AUTO_TEST_CASE(a_shared_call_that_is_sent_again_is_passed_again) {
+    sharing_pool pool(sharing_config(2));
+    auto repeatable = request("x").attach(shared_buffer(large)).idempotent(true);
+    const auto call = pool.execute(std::move(repeatable));
+    const std::size_t first = pool.worker(0).take_calls().empty() ? 1 : 0;
+    crash_worker(pool, first);
+    const auto attachments = pool.take_attachments(1 - first);
+    BOOST_TEST(attachments.at(0) == json::parse(R"({"sealed":1,"at":0,"bytes":65536})"));
+    worker_end worker(pool.worker(1 - first));
+    BOOST_TEST(worker.memory.open({1, 0, true}, large).size() == large);
+    pool.worker(1 - first).reply(pool.last_id);
+    pool.run_until_idle();
+    BOOST_TEST(call->value.has_value());
+    BOOST_TEST(pool.counters().attachments_passed == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_reply_in_shared_memory_outlives_its_worker) {
+    sharing_pool pool(sharing_config());
+    const auto call = pool.execute(request("x"));
+    worker_end worker(pool.worker(0));
+    worker.answer(pool.worker(0).take_call(), shared_buffer(large));
+    crash_worker(pool, 0); // before the host has read the reply
+    BOOST_REQUIRE(call->value.has_value());
+    BOOST_TEST(call->value->attachments.at(0).text() == std::string(large, '\0'));
+}
+
+BOOST_AUTO_TEST_CASE(sealed_memory_that_breaks_a_rule_ends_the_worker) {
+    const auto answer_with = [](const char* attachments) {
+        return [attachments](fake_worker& worker, const region_place&) {
+            worker.send_data(
+                {{"type", "result"}, {"id", 1}, {"value", 1}, {"attachments", json::parse(attachments)}});
+        };
+    };
+    check_violation(answer_with(R"([{"sealed":1,"at":0,"bytes":65536}])"), "which has not come");
+    check_violation(answer_with(R"([{"sealed":0,"at":0,"bytes":1}])"), "is not there");
+    check_violation(answer_with(R"([{"sealed":1,"at":0,"bytes":1048577}])"), "limit shared.bytes");
+    check_violation(answer_with(R"([{"sealed":1,"at":0}])"), "has a place without");
+    check_violation(
+        [](fake_worker& worker, const region_place&) {
+            worker_end end(worker);
+            end.answer(1, blob(shared_buffer((1u << 20) + 1)).part(0, large));
+        },
+        "has more bytes than the limit");
+    check_violation(
+        [](fake_worker& worker, const region_place&) {
+            worker_end end(worker);
+            const auto place = end.memory.pass(shared_buffer(large), large);
+            const auto item = json::object{{"sealed", place->region}, {"at", 0}, {"bytes", large}};
+            const json::array twice{item, item};
+            worker.send_data({{"type", "result"}, {"id", 1}, {"value", 1}, {"attachments", twice}});
+        },
+        "was used before");
+}
+
+BOOST_AUTO_TEST_CASE(sealed_memory_of_a_worker_that_shares_none_breaks_the_protocol) {
+    running_pool pool(fake_config());
+    const auto call = pool.execute(request("x"));
+    const auto id = pool.worker(0).take_call();
+    const auto attachments = json::parse(R"([{"sealed":1,"at":0,"bytes":5}])");
+    pool.worker(0).send_data({{"type", "result"}, {"id", id}, {"value", 1}, {"attachments", attachments}});
+    pool.run_until_idle();
+    BOOST_TEST(call->code() == errc::worker_lost);
+    check_mentions(call->text(), "is in shared memory");
+}
+
+BOOST_AUTO_TEST_CASE(the_credit_of_a_stream_counts_bytes_in_shared_memory) {
+    auto config = sharing_config();
+    config.stream.window_bytes = large;
+    sharing_pool pool(config);
+    const auto opened = pool.stream(request("x"));
+    const auto id = pool.worker(0).take_call();
+    worker_end worker(pool.worker(0));
+    worker.send("chunk", id, shared_buffer(large));
+    pool.run_until_idle();
+    BOOST_REQUIRE(opened->value.has_value());
+    const auto first = pool.next(*opened->value);
+    BOOST_REQUIRE((first->value.has_value() && first->value->has_value()));
+    BOOST_TEST((*first->value)->attachments.at(0).is_shared());
+    worker.send("chunk", id, shared_buffer(large));
+    worker.send("chunk", id, shared_buffer(large));
+    pool.run_until_idle();
+    const auto second = pool.next(*opened->value);
+    const auto third = pool.next(*opened->value);
+    BOOST_TEST(pool.counters().workers_lost == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_without_shared_memory_releases_nothing) {

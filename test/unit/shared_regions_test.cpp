@@ -1,15 +1,17 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The regions of a host, as a worker in C++ sees them.
+// The memory that a worker in C++ shares with its host.
 
 #include "process/descriptor_passing.hpp"
 #include "process/launcher.hpp"
 #include "process/region_line.hpp"
+#include "server/answer_memory.hpp"
 #include "server/shared_regions.hpp"
 #include "support/in_a_child.hpp"
 #include "wire/protocol_violation.hpp"
 #include "wire/region_messages.hpp"
+#include <skep/shared_buffer.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -28,6 +30,13 @@ BOOST_AUTO_TEST_SUITE(shared_regions_test)
 namespace {
 
 constexpr std::size_t size = 16 * 4096;
+constexpr std::size_t most = static_cast<std::size_t>(-1);
+
+blob sealed_text(std::string_view text) {
+    shared_buffer buffer(text.size());
+    std::ranges::copy(std::as_bytes(std::span(text)), buffer.span().begin());
+    return std::move(buffer);
+}
 
 struct recorded_output final : frame_output {
     bool write(std::span<const std::string_view> pieces) noexcept override {
@@ -119,7 +128,6 @@ BOOST_FIXTURE_TEST_CASE(a_place_lies_within_its_region, fixture) {
     BOOST_TEST(host->make(1, size));
     BOOST_CHECK_NO_THROW(worker->open({1, 0}, size));
     BOOST_CHECK_NO_THROW(worker->open({1, size - 1}, 1));
-    constexpr auto most = static_cast<std::size_t>(-1);
     for (const auto& [begin, bytes] : {std::pair(std::size_t(0), size + 1),
                                        {size, std::size_t(1)},
                                        {std::size_t(1), size},
@@ -144,6 +152,90 @@ BOOST_FIXTURE_TEST_CASE(packets_without_usable_memory_are_refused, fixture) {
     const std::string long_text(300, ' ');
     BOOST_TEST(::send(near_end, long_text.data(), long_text.size(), 0) > 0);
     BOOST_CHECK_THROW(worker->open({1, 0}, 1), protocol_violation);
+}
+
+BOOST_FIXTURE_TEST_CASE(sealed_memory_comes_among_regions, fixture) {
+    const auto sent = sealed_text("hello");
+    BOOST_TEST(host->make(1, size));
+    BOOST_TEST(host->pass(1, sent, most).has_value());
+    BOOST_TEST(host->pass(2, sent.part(1, 3), most).has_value());
+    BOOST_TEST(host->make(2, size));
+    BOOST_TEST(host->pass(3, sent, most).has_value());
+    write({2, 0}, "two");
+    BOOST_TEST(worker->open({2, 0}, 3).text() == "two"); // takes the sealed memory before it
+    const auto read = worker->open({2, 1, true}, 3);
+    BOOST_TEST(read.text() == "ell");
+    BOOST_TEST(read.is_shared());
+    BOOST_CHECK_THROW(worker->open({1, 0, true}, 1), protocol_violation); // was skipped
+    BOOST_CHECK_THROW(worker->open({2, 0, true}, 1), protocol_violation); // was used
+    BOOST_TEST(worker->open({3, 0, true}, 5).text() == "hello");
+    BOOST_CHECK_THROW(worker->open({4, 0, true}, 1), protocol_violation); // has not come
+    BOOST_CHECK_NO_THROW(worker->open({1, 0}, 1));
+}
+
+BOOST_FIXTURE_TEST_CASE(sealed_memory_is_released_by_nobody, fixture) {
+    BOOST_TEST(host->pass(1, sealed_text("hello"), most).has_value());
+    auto read = worker->open({1, 0, true}, 5);
+    host.reset();
+    BOOST_TEST(read.text() == "hello");
+    worker.reset();
+    BOOST_TEST(read.text() == "hello");
+    read = {};
+    BOOST_TEST(control.text.empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_worker_passes_its_own_and_received_memory_on, fixture) {
+    BOOST_TEST(host->pass(1, sealed_text("hello"), most).has_value());
+    const auto received = worker->open({1, 0, true}, 5);
+    const auto first = worker->pass(received.part(1, 4), most);
+    const auto second = worker->pass(sealed_text("own"), most);
+    BOOST_REQUIRE((first && second));
+    BOOST_TEST((*first == region_place{1, 1, true}));
+    BOOST_TEST((*second == region_place{2, 0, true}));
+    BOOST_TEST(host->take(*first, 4, most).text() == "ello");
+    BOOST_TEST(host->take(*second, 3, most).text() == "own");
+    BOOST_TEST(!worker->pass(blob::copy_of(received), most).has_value());
+    BOOST_TEST(!worker->pass(received, 4).has_value());
+    BOOST_TEST(worker->pass(received, 5)->region == 3u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_forked_child_passes_nothing, fixture) {
+    const auto own = sealed_text("own");
+    const auto status = test::in_a_child([&] { return worker->pass(own, most) ? 1 : 0; });
+    BOOST_TEST(status == 0);
+    BOOST_CHECK_THROW(host->take({1, 0, true}, 3, most), protocol_violation);
+    BOOST_TEST(worker->pass(own, most).has_value());
+    BOOST_TEST(host->take({1, 0, true}, 3, most).text() == "own");
+}
+
+BOOST_FIXTURE_TEST_CASE(attachments_of_answers_are_passed_within_the_limits, fixture) {
+    answer_memory memory;
+    const auto small = sealed_text("tiny");
+    const auto large = sealed_text(std::string(6, 'x'));
+    BOOST_TEST(memory.place({large}).empty()); // the welcome has not come
+    memory.open(*worker, {5, 12});
+    BOOST_TEST(memory.place({}).empty());
+    BOOST_TEST(memory.place({small, blob::copy_of(large)}).empty());
+    const auto places = memory.place({blob(), large, small, large, large});
+    BOOST_REQUIRE(places.size() == 5u);
+    BOOST_TEST(places[0].region == 0u);
+    BOOST_TEST((places[1] == region_place{1, 0, true}));
+    BOOST_TEST(places[2].region == 0u);
+    BOOST_TEST((places[3] == region_place{2, 0, true}));
+    BOOST_TEST(places[4].region == 0u); // 12 bytes are the most of a message
+    BOOST_TEST(memory.place({large})[0].region == 3u);
+    BOOST_TEST(memory.place({sealed_text(std::string(13, 'x')).part(0, 6)}).empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_host_that_reads_no_packets_does_not_block_the_worker, fixture) {
+    const auto own = sealed_text("own");
+    std::uint64_t passed = 0;
+    while (passed < 10'000 && worker->pass(own, most)) {
+        ++passed;
+    }
+    BOOST_TEST(passed > 0u);
+    BOOST_TEST(passed < 10'000u);
+    BOOST_TEST(host->take({passed, 0, true}, 3, most).text() == "own");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_worker_that_reads_no_packets_does_not_block_the_host, fixture) {

@@ -287,6 +287,8 @@ void supervisor::count_end(const worker& ended_worker) {
     const auto& life = ended_worker.life();
     counters_.output_lines_dropped += ended_worker.output_lines_dropped();
     counters_.attachments_lent += ended_worker.calls().memory().lent();
+    counters_.attachments_passed += ended_worker.calls().memory().passed();
+    counters_.attachments_received += ended_worker.calls().received_memory().taken();
     counters_.shared_fallbacks += ended_worker.calls().memory().fallbacks();
     if (!life.was_up()) {
         counters_.start_failures += life.is_lost() ? 1 : 0;

@@ -116,11 +116,15 @@ void supervisor::report(pool_status& status, time_point now) {
     counters.missed_pings = counters_.missed_pings;
     counters.output_lines_dropped = counters_.output_lines_dropped;
     counters.attachments_lent = counters_.attachments_lent;
+    counters.attachments_passed = counters_.attachments_passed;
+    counters.attachments_received = counters_.attachments_received;
     counters.shared_fallbacks = counters_.shared_fallbacks;
     roster_.for_each([&counters](const worker& each) {
         const auto& memory = each.calls().memory();
         counters.output_lines_dropped += each.output_lines_dropped();
         counters.attachments_lent += memory.lent();
+        counters.attachments_passed += memory.passed();
+        counters.attachments_received += each.calls().received_memory().taken();
         counters.shared_fallbacks += memory.fallbacks();
     });
 }

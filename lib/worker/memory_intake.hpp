@@ -1,0 +1,50 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "runtime/region_line.hpp"
+#include "wire/attachments.hpp"
+#include "wire/protocol_violation.hpp"
+#include <skep/shared_options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace skep {
+
+/// The attachments that a worker's messages have in shared memory. Used on the pool's strand.
+class memory_intake final : public region_source {
+public:
+    explicit memory_intake(const shared_options& options) noexcept : options_(options) {}
+
+    /// Begins to take memory from the line, which must stay until close().
+    void connect(region_line& line) noexcept { line_ = &line; }
+    void close() noexcept { line_ = nullptr; }
+
+    blob open(const region_place& place, std::size_t bytes) override {
+        if (!place.is_sealed) {
+            throw protocol_violation("an attachment is in region " + std::to_string(place.region) +
+                                     ", which the worker must not write");
+        }
+        if (line_ == nullptr) {
+            throw protocol_violation("an attachment is in shared memory, which has ended");
+        }
+        auto taken = line_->take(place, bytes, options_.bytes);
+        ++taken_;
+        return taken;
+    }
+
+    std::size_t most_bytes() const noexcept override { return options_.bytes; }
+
+    /// Returns the number of attachments taken.
+    std::uint64_t taken() const noexcept { return taken_; }
+
+private:
+    const shared_options& options_;
+    region_line* line_ = nullptr; ///< null: no memory is shared
+    std::uint64_t taken_ = 0;
+};
+
+} // namespace skep
