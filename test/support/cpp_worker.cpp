@@ -5,6 +5,7 @@
 // threads=N, and faults: early_thread, preload_fails, start_fails, stop_fails, unhealthy, start_is_empty,
 // check_is_empty.
 
+#include <skep/shared_buffer.hpp>
 #include <skep/worker_server.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -218,6 +219,59 @@ json::value big(skep::worker_call& call) {
     return json::value(std::string(bytes, 'x'));
 }
 
+skep::shared_buffer filled_buffer(std::size_t bytes, char letter) {
+    skep::shared_buffer buffer(bytes);
+    std::ranges::fill(buffer.span(), static_cast<std::byte>(letter));
+    return buffer;
+}
+
+json::value share(skep::worker_call& call) {
+    return call.attach(filled_buffer(call.arg<std::size_t>("bytes"), 's'));
+}
+
+/// Sends buffers as chunks, and one as the result.
+asio::awaitable<json::value> share_all(skep::worker_call& call) {
+    const auto count = call.arg<int>("count");
+    const auto bytes = call.arg<std::size_t>("bytes");
+    for (int i = 0; i < count; ++i) {
+        std::vector<skep::blob> attachments{filled_buffer(bytes, static_cast<char>('a' + i))};
+        co_await call.send(i, std::move(attachments));
+    }
+    co_return call.attach(filled_buffer(bytes, 'z'));
+}
+
+/// What the first attachment is like.
+json::value look(skep::worker_call& call) {
+    const auto& bytes = call.attachments().at(0);
+    return {{"is_shared", bytes.is_shared()},
+            {"bytes", bytes.size()},
+            {"first", std::string(bytes.text().substr(0, 1))},
+            {"is_uniform", bytes.text().find_first_not_of(bytes.text().front()) == std::string_view::npos}};
+}
+
+/// Reads and keeps the attachments, and answers with those kept before.
+json::value keep(skep::worker_call& call) {
+    static std::vector<skep::blob> kept;
+    std::ptrdiff_t zeros = 0;
+    for (const auto& bytes : call.attachments()) {
+        zeros += std::ranges::count(bytes, std::byte(0));
+    }
+    for (const auto& bytes : std::exchange(kept, call.attachments())) {
+        call.attach(bytes);
+    }
+    return zeros;
+}
+
+/// The number of buffers that this process has mapped.
+json::value buffers(skep::worker_call&) {
+    std::ifstream maps("/proc/self/maps");
+    int count = 0;
+    for (std::string line; std::getline(maps, line);) {
+        count += line.find("skep-buffer") != std::string::npos ? 1 : 0;
+    }
+    return count;
+}
+
 json::value scale(skep::worker_call& call) {
     const auto x = call.tensor<float>("x", {skep::any_extent, 3});
     const auto factor = call.arg<float>("factor");
@@ -305,6 +359,11 @@ int main(int count, char** values) {
         .on("big", big)
         .on("rows", rows)
         .on("scale", scale)
+        .on("share", share)
+        .on("share_all", share_all)
+        .on("look", look)
+        .on("keep", keep)
+        .on("buffers", buffers)
         .on("strange", strange);
     server.on_batch("batch", {.most = 8}, batch);
     server.on("crash", [](skep::worker_call&) { std::abort(); });
