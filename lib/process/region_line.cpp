@@ -21,9 +21,6 @@ namespace skep {
 
 namespace {
 
-/// A worker must not keep the host at packets that no attachment uses.
-constexpr std::size_t most_packets = 4096;
-
 /// A region whose first bytes have pages.
 struct provided_region {
     memory_mapping memory;
@@ -74,13 +71,14 @@ public:
         return pass_sealed(socket_.get(), number, bytes, most_bytes);
     }
 
-    blob take(const region_place& place, std::size_t bytes, std::size_t most_bytes) override {
+    blob take(const region_place& place, std::size_t bytes, std::size_t most_bytes,
+              std::size_t& packets) override {
         sealed_.expect(place.region);
-        for (std::size_t packets = 0; sealed_.last() < place.region; ++packets) {
-            if (packets == most_packets) {
-                throw protocol_violation(
-                    "an attachment comes behind more than 4,096 packets of sealed memory");
+        while (sealed_.last() < place.region) {
+            if (packets == 0) {
+                throw protocol_violation("a message takes too many packets of sealed memory");
             }
+            --packets;
             receive(place.region);
         }
         return sealed_.take(place, bytes, most_bytes);

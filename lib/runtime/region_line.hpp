@@ -36,10 +36,12 @@ public:
     virtual std::optional<region_place> pass(std::uint64_t number, const blob& bytes,
                                              std::size_t most_bytes) noexcept = 0;
 
-    /// Returns bytes of sealed memory of the worker. Does not wait. Memory of lower numbers is never asked
-    /// for afterwards. Throws protocol_violation if the memory has not come, is not sealed or lacks the
-    /// bytes, and std::bad_alloc.
-    virtual blob take(const region_place& place, std::size_t bytes, std::size_t most_bytes) = 0;
+    /// Returns bytes of sealed memory of the worker. Does not wait. Memory of lower numbers is dropped.
+    /// `packets`: the most packets to take from the line; reduced by their number. Throws protocol_violation
+    /// if the memory has not come, is not sealed, lacks the bytes or has more than `most_bytes`. Throws
+    /// std::bad_alloc.
+    virtual blob take(const region_place& place, std::size_t bytes, std::size_t most_bytes,
+                      std::size_t& packets) = 0;
 };
 
 } // namespace skep

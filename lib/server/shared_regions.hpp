@@ -32,7 +32,7 @@ public:
     blob open(const region_place& place, std::size_t bytes) override;
 
     /// The host keeps its own limit.
-    std::size_t most_bytes() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
+    std::size_t begin_message() noexcept override { return std::numeric_limits<std::size_t>::max(); }
 
     /// Passes the memory of a shared blob to the host, without blocking, for the next message. Returns the
     /// blob's place, or nullopt if that is impossible now, the memory has more than `most_bytes`, or this

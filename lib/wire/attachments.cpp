@@ -80,7 +80,7 @@ std::vector<blob> to_attachments(const message_members& fields, const frame_view
     if (!lengths->is_array() || lengths->get_array().size() > most_attachments) {
         fields.refuse("attachments", "is not an array of at most 65,536");
     }
-    auto left = regions != nullptr ? regions->most_bytes() : 0;
+    auto left = regions != nullptr ? regions->begin_message() : 0;
     for (const auto& item : lengths->get_array()) {
         if (const auto* const told = item.if_object()) {
             attachments.push_back(open_place(fields, *told, regions, left));

@@ -22,8 +22,9 @@ public:
     /// ends sealed memory. Throws protocol_violation if no known memory has these bytes.
     virtual blob open(const region_place& place, std::size_t bytes) = 0;
 
-    /// Returns the most bytes that the attachments of one message have in shared memory together.
-    virtual std::size_t most_bytes() const noexcept = 0;
+    /// Begins with the attachments of another message. Returns the most bytes that they have in shared memory
+    /// together.
+    virtual std::size_t begin_message() noexcept = 0;
 
 protected:
     ~region_source() = default;

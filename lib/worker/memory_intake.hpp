@@ -31,19 +31,26 @@ public:
         if (line_ == nullptr) {
             throw protocol_violation("an attachment is in shared memory, which has ended");
         }
-        auto taken = line_->take(place, bytes, options_.bytes);
+        auto taken = line_->take(place, bytes, options_.bytes, packets_);
         ++taken_;
         return taken;
     }
 
-    std::size_t most_bytes() const noexcept override { return options_.bytes; }
+    std::size_t begin_message() noexcept override {
+        packets_ = most_packets;
+        return options_.bytes;
+    }
 
     /// Returns the number of attachments taken.
     std::uint64_t taken() const noexcept { return taken_; }
 
 private:
+    /// A worker must not keep the strand at the packets of one message.
+    static constexpr std::size_t most_packets = 4096;
+
     const shared_options& options_;
     region_line* line_ = nullptr; ///< null: no memory is shared
+    std::size_t packets_ = 0;     ///< that the message may still take
     std::uint64_t taken_ = 0;
 };
 

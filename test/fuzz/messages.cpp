@@ -6,6 +6,7 @@
 
 #include "check.hpp"
 #include "core/failure_json.hpp"
+#include "wire/attachments.hpp"
 #include "wire/json_writer.hpp"
 #include "wire/protocol_violation.hpp"
 #include "wire/worker_messages.hpp"
@@ -128,8 +129,27 @@ void check_steps(const std::string& text, std::size_t cut, const json_limits& li
     }
 }
 
+/// Memory that has every place within the limit.
+struct any_memory final : region_source {
+    static constexpr std::size_t limit = 1u << 20;
+
+    blob open(const region_place&, std::size_t bytes) override {
+        require(bytes <= limit - opened, "the attachments of a message have no more than the limit");
+        opened += bytes;
+        return blob(std::vector<std::byte>(bytes));
+    }
+    std::size_t begin_message() noexcept override {
+        opened = 0;
+        return limit;
+    }
+
+    std::size_t opened = 0; ///< bytes of the message
+};
+
 /// The text of the breach, or none.
 std::string outcome(worker_message_decoder& decoder, const frame_view& frame) {
+    any_memory memory;
+    decoder.share(memory);
     try {
         const auto message = decoder.decode(frame);
         if (const auto* const result = std::get_if<result_message>(&message)) {
@@ -137,7 +157,8 @@ std::string outcome(worker_message_decoder& decoder, const frame_view& frame) {
             for (const auto& attachment : result->attachments) {
                 bytes += attachment.size();
             }
-            require(bytes == frame.payload.size(), "the attachments are the payload");
+            require(bytes == frame.payload.size() + memory.opened,
+                    "the attachments are the payload and the places");
         }
     } catch (const protocol_violation& breach) {
         return breach.what();

@@ -49,7 +49,7 @@ public:
     std::optional<region_place> pass(std::uint64_t, const blob&, std::size_t) noexcept override {
         return std::nullopt;
     }
-    blob take(const region_place& place, std::size_t, std::size_t) override {
+    blob take(const region_place& place, std::size_t, std::size_t, std::size_t&) override {
         throw protocol_violation("sealed memory " + std::to_string(place.region) + " has not come");
     }
 

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(attachments_with_places_are_not_in_the_frame) {
             opened.push_back(place);
             return blob(std::vector<std::byte>(bytes));
         }
-        std::size_t most_bytes() const noexcept override { return limit; }
+        std::size_t begin_message() noexcept override { return limit; }
 
         std::vector<region_place> opened;
         std::size_t limit = 1000;
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_host_has_memory_for_all_the_places_that_a_worker_may_name
         blob open(const region_place&, std::size_t bytes) override {
             return blob(std::vector<std::byte>(bytes));
         }
-        std::size_t most_bytes() const noexcept override { return 50; }
+        std::size_t begin_message() noexcept override { return 50; }
     } memory;
     std::size_t taken = 0;
     for (limits.tree_bytes = 4096; limits.tree_bytes < 32'768; limits.tree_bytes += 16) {

@@ -61,7 +61,7 @@ struct any_regions final : region_source {
         opened.push_back(place);
         return blob(std::vector<std::byte>(bytes));
     }
-    std::size_t most_bytes() const noexcept override { return 100; }
+    std::size_t begin_message() noexcept override { return 100; }
 
     std::vector<region_place> opened;
 };

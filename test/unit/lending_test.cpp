@@ -48,7 +48,7 @@ public:
         return target_.can_pass && bytes.size() <= most_bytes ? std::optional(region_place{number, 3, true})
                                                               : std::nullopt;
     }
-    blob take(const region_place&, std::size_t, std::size_t) override { return {}; }
+    blob take(const region_place&, std::size_t, std::size_t, std::size_t&) override { return {}; }
 
 private:
     local_regions& target_;

@@ -61,13 +61,14 @@ struct fixture {
         return send_descriptors(worker.get(), packet, passed) > 0;
     }
     blob take(std::uint64_t number, std::size_t bytes, std::size_t begin = 0) {
-        return host->take({number, begin, true}, bytes, any_size);
+        return host->take({number, begin, true}, bytes, any_size, packets);
     }
     void check_refused(std::uint64_t number, std::size_t bytes, std::string_view text) {
         BOOST_CHECK_EXCEPTION(take(number, bytes), protocol_violation,
                               [&](const auto& violation) { return says(violation, text); });
     }
 
+    std::size_t packets = any_size;
     fd_pair line = make_packet_pair(launcher());
     unique_fd worker = std::move(line.there);
     std::unique_ptr<region_line> host = make_region_line(std::move(line.here));
@@ -81,7 +82,7 @@ BOOST_FIXTURE_TEST_CASE(memory_comes_as_it_was_sealed, fixture) {
     const auto place = pass_sealed(worker.get(), 1, part, any_size);
     BOOST_REQUIRE(place.has_value());
     BOOST_TEST((*place == region_place{1, 1, true}));
-    const auto taken = host->take(*place, part.size(), any_size);
+    const auto taken = host->take(*place, part.size(), any_size, packets);
     BOOST_TEST(taken.text() == "ell");
     BOOST_TEST(taken.is_shared());
 }
@@ -164,10 +165,10 @@ BOOST_FIXTURE_TEST_CASE(a_place_lies_within_its_memory, fixture) {
 
 BOOST_FIXTURE_TEST_CASE(memory_beyond_the_limit_is_refused, fixture) {
     BOOST_TEST(pass(1, shared_text("hello")));
-    BOOST_CHECK_EXCEPTION(host->take({1, 0, true}, 1, 4), protocol_violation,
+    BOOST_CHECK_EXCEPTION(host->take({1, 0, true}, 1, 4, packets), protocol_violation,
                           [](const auto& violation) { return says(violation, "limit shared.bytes"); });
     BOOST_TEST(pass(2, shared_text("hello")));
-    BOOST_CHECK_NO_THROW(host->take({2, 0, true}, 5, 5));
+    BOOST_CHECK_NO_THROW(host->take({2, 0, true}, 5, 5, packets));
 }
 
 BOOST_FIXTURE_TEST_CASE(other_memory_than_announced_is_refused, fixture) {
@@ -239,9 +240,20 @@ BOOST_FIXTURE_TEST_CASE(a_host_does_not_read_packets_without_end, fixture) {
             }
         }
     });
+    packets = 4096;
     BOOST_CHECK_THROW(take(any_size, 5), protocol_violation);
     is_over = true;
     flood.join();
+}
+
+BOOST_FIXTURE_TEST_CASE(a_message_takes_a_limited_number_of_packets, fixture) {
+    for (std::uint64_t number = 1; number <= 5; ++number) {
+        BOOST_TEST(pass(number, shared_text("hello")));
+    }
+    packets = 4;
+    BOOST_TEST(take(2, 5).size() == 5u);
+    BOOST_TEST(packets == 2u);
+    check_refused(5, 5, "too many packets");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lack_of_descriptors_is_no_fault_of_the_worker, fixture) {

@@ -58,6 +58,11 @@ struct fixture {
         std::ranges::copy(std::as_bytes(std::span(text)), target.begin());
     }
 
+    blob take(const region_place& place, std::size_t bytes) {
+        std::size_t packets = most;
+        return host->take(place, bytes, most, packets);
+    }
+
     fd_pair line = make_packet_pair(launcher());
     const int far_end = line.there.get();
     const int near_end = line.here.get();
@@ -192,8 +197,8 @@ BOOST_FIXTURE_TEST_CASE(a_worker_passes_its_own_and_received_memory_on, fixture)
     BOOST_REQUIRE((first && second));
     BOOST_TEST((*first == region_place{1, 1, true}));
     BOOST_TEST((*second == region_place{2, 0, true}));
-    BOOST_TEST(host->take(*first, 4, most).text() == "ello");
-    BOOST_TEST(host->take(*second, 3, most).text() == "own");
+    BOOST_TEST(take(*first, 4).text() == "ello");
+    BOOST_TEST(take(*second, 3).text() == "own");
     BOOST_TEST(!worker->pass(blob::copy_of(received), most).has_value());
     BOOST_TEST(!worker->pass(received, 4).has_value());
     BOOST_TEST(worker->pass(received, 5)->region == 3u);
@@ -203,9 +208,9 @@ BOOST_FIXTURE_TEST_CASE(a_forked_child_passes_nothing, fixture) {
     const auto own = sealed_text("own");
     const auto status = test::in_a_child([&] { return worker->pass(own, most) ? 1 : 0; });
     BOOST_TEST(status == 0);
-    BOOST_CHECK_THROW(host->take({1, 0, true}, 3, most), protocol_violation);
+    BOOST_CHECK_THROW(take({1, 0, true}, 3), protocol_violation);
     BOOST_TEST(worker->pass(own, most).has_value());
-    BOOST_TEST(host->take({1, 0, true}, 3, most).text() == "own");
+    BOOST_TEST(take({1, 0, true}, 3).text() == "own");
 }
 
 BOOST_FIXTURE_TEST_CASE(attachments_of_answers_are_passed_within_the_limits, fixture) {
@@ -235,7 +240,7 @@ BOOST_FIXTURE_TEST_CASE(a_host_that_reads_no_packets_does_not_block_the_worker, 
     }
     BOOST_TEST(passed > 0u);
     BOOST_TEST(passed < 10'000u);
-    BOOST_TEST(host->take({passed, 0, true}, 3, most).text() == "own");
+    BOOST_TEST(take({passed, 0, true}, 3).text() == "own");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_worker_that_reads_no_packets_does_not_block_the_host, fixture) {
