@@ -11,10 +11,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <map>
 #include <new>
-#include <string>
 #include <utility>
 
 namespace skep {
@@ -87,15 +85,7 @@ public:
 private:
     /// Takes the next packet of the worker.
     void receive(std::uint64_t wanted_number) {
-        message_with_descriptor packet;
-        const auto count = receive_descriptor(socket_.get(), most_region_bytes, packet);
-        if (count < 0 && errno == EMFILE) {
-            throw std::bad_alloc();
-        }
-        if (count <= 0) {
-            throw protocol_violation("an attachment is in sealed memory " + std::to_string(wanted_number) +
-                                     ", which has not come");
-        }
+        auto packet = take_packet(socket_.get(), "sealed memory", wanted_number);
         const auto told = decode_sealed(packet.text);
         if (!told) {
             throw protocol_violation("a packet for shared memory is malformed");

@@ -3,12 +3,13 @@
 
 #include "process/sealed_passing.hpp"
 
-#include "process/descriptor_passing.hpp"
 #include "process/sealed_memory.hpp"
 #include "wire/protocol_violation.hpp"
+#include "wire/region_messages.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <new>
 #include <string>
 #include <utility>
@@ -22,6 +23,19 @@ namespace {
 }
 
 } // namespace
+
+message_with_descriptor take_packet(int line, const char* kind, std::uint64_t number) {
+    message_with_descriptor packet;
+    const auto count = receive_descriptor(line, most_region_bytes, packet);
+    if (count < 0 && errno == EMFILE) {
+        throw std::bad_alloc();
+    }
+    if (count <= 0) {
+        throw protocol_violation(std::string("an attachment is in ") + kind + ' ' + std::to_string(number) +
+                                 ", which has not come");
+    }
+    return packet;
+}
 
 std::optional<region_place> pass_sealed(int line, std::uint64_t number, const blob& bytes,
                                         std::size_t most_bytes) noexcept {

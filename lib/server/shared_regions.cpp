@@ -3,7 +3,6 @@
 
 #include "server/shared_regions.hpp"
 
-#include "process/descriptor_passing.hpp"
 #include "process/host_connection.hpp"
 #include "wire/answer_messages.hpp"
 #include "wire/protocol_violation.hpp"
@@ -83,7 +82,7 @@ std::optional<region_place> shared_regions::pass(const blob& bytes, std::size_t 
 blob shared_regions::open_sealed(const region_place& place, std::size_t bytes) {
     sealed_.expect(place.region);
     while (sealed_.last() < place.region) {
-        receive("sealed memory ", place.region);
+        receive("sealed memory", place.region);
     }
     return sealed_.take(place, bytes);
 }
@@ -102,7 +101,7 @@ blob shared_regions::open_region(const region_place& place, std::size_t bytes) {
 
 shared_regions::region shared_regions::find(std::uint64_t number) {
     while (last_ < number) {
-        receive("region ", number);
+        receive("region", number);
     }
     const auto found = regions_.find(number);
     if (found == regions_.end()) {
@@ -114,12 +113,7 @@ shared_regions::region shared_regions::find(std::uint64_t number) {
 
 /// Takes the next packet. Does not wait: the host announces memory before it uses the memory.
 void shared_regions::receive(const char* kind, std::uint64_t number) {
-    message_with_descriptor packet;
-    const auto count = receive_descriptor(line_.get(), most_region_bytes, packet);
-    if (count <= 0) {
-        throw protocol_violation(std::string("an attachment is in ") + kind + std::to_string(number) +
-                                 ", which has not come");
-    }
+    auto packet = take_packet(line_.get(), kind, number);
     if (const auto told = decode_sealed(packet.text)) {
         sealed_.add(*told, std::move(packet.descriptor));
     } else {

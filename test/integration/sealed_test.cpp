@@ -33,7 +33,7 @@ pool_config sealing_pool(std::size_t workers = 1) {
 blob filled(std::size_t bytes, char letter) {
     shared_buffer buffer(bytes);
     std::ranges::fill(buffer.span(), static_cast<std::byte>(letter));
-    return std::move(buffer);
+    return buffer;
 }
 
 bool is_uniform(const blob& bytes, char letter) {

@@ -35,7 +35,7 @@ constexpr int every_seal = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_S
 blob filled_with(char letter, std::size_t size = bytes) {
     shared_buffer buffer(size);
     std::ranges::fill(buffer.span(), static_cast<std::byte>(letter));
-    return std::move(buffer);
+    return buffer;
 }
 
 int descriptor_of(const blob& shared) {

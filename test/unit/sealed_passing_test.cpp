@@ -39,7 +39,7 @@ constexpr std::size_t any_size = static_cast<std::size_t>(-1);
 blob shared_text(std::string_view text) {
     shared_buffer buffer(text.size());
     std::ranges::copy(std::as_bytes(std::span(text)), buffer.span().begin());
-    return std::move(buffer);
+    return buffer;
 }
 
 std::size_t open_descriptors() {

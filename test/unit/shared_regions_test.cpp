@@ -35,7 +35,7 @@ constexpr std::size_t most = static_cast<std::size_t>(-1);
 blob sealed_text(std::string_view text) {
     shared_buffer buffer(text.size());
     std::ranges::copy(std::as_bytes(std::span(text)), buffer.span().begin());
-    return std::move(buffer);
+    return buffer;
 }
 
 struct recorded_output final : frame_output {
