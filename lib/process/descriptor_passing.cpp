@@ -67,9 +67,9 @@ ssize_t receive_descriptor(int socket, std::size_t most_bytes, message_with_desc
     header.msg_control = space.data();
     header.msg_controllen = space.size();
     ssize_t count = 0;
-    do {
+    do { // a sender that has closed its end with unread messages shows once, before its own messages
         count = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    } while (count < 0 && errno == EINTR);
+    } while (count < 0 && (errno == EINTR || errno == ECONNRESET));
     message.text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     if (count > 0) {
         message.descriptor = take_descriptor(header);

@@ -277,6 +277,15 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_the_worker_fails_the_next_pass, fixture) {
     check_refused(1, 5, "which has not come");
 }
 
+BOOST_FIXTURE_TEST_CASE(memory_comes_from_a_worker_that_ended_with_unread_packets, fixture) {
+    const auto sent = shared_text("hello");
+    BOOST_TEST(host->pass(1, sent, any_size).has_value());
+    BOOST_TEST(pass(1, sent));
+    BOOST_TEST(pass(2, sent));
+    worker.reset();
+    BOOST_TEST(take(2, 5).text() == "hello");
+}
+
 BOOST_FIXTURE_TEST_CASE(taken_memory_outlives_the_line, fixture) {
     BOOST_TEST(pass(1, shared_text("hello")));
     const auto taken = take(1, 5);
