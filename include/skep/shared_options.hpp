@@ -7,17 +7,22 @@
 
 namespace skep {
 
-/// Memory that the host shares with its workers, for large attachments of calls: one copy instead of two, and
-/// none for a shared_buffer.
-/// Only for workers with the socket transport that say that they can read such memory; others, and calls
-/// without room in the memory, get their attachments over the socket. Answers are the same either way.
+/// Memory that the host shares with its workers, for large attachments of calls and of their answers: one
+/// copy instead of two, and none for a shared_buffer. Only for workers with the socket transport that say
+/// that they can use such memory. Others send and get their attachments over the socket, as all workers do
+/// with attachments that find no room in the memory. Answers are the same either way.
 struct shared_options {
-    bool enabled = false;           ///< lends memory to workers
+    bool enabled = false;           ///< shares memory with workers
     std::size_t least = 64u << 10;  ///< attachments from so many bytes on are shared, 4 KiB..1 GiB
-    std::size_t bytes = 256u << 20; ///< most memory that is lent to a worker, 1 MiB..1 TiB. Allocated as
-                                    ///< needed, and kept until the worker ends. Also the most bytes that one
-                                    ///< message shares
-    std::size_t regions = 64;       ///< most pieces of that memory, 1..1,024; each doubles the memory
+    std::size_t bytes = 256u << 20; ///< most memory lent to a worker, and most memory of its results, 1
+                                    ///< MiB..1 TiB. Allocated as needed, and kept until the worker ends.
+                                    ///< Also the most bytes that one message shares
+    std::size_t regions = 64;       ///< most pieces of each memory, 1..1,024; each doubles the memory
+
+    /// Replies, chunks and tool calls show the worker's own memory instead of a copy. The worker can change
+    /// this memory while the service reads it: only for workers that the service trusts. Memory that a blob
+    /// shows is not free for further results. Sealed memory is always shown: nobody can change it.
+    bool show_results = false;
 };
 
 } // namespace skep

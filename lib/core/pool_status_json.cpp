@@ -180,6 +180,7 @@ json::object to_json(const pool_counters& counters) {
             {"attachments_passed", counters.attachments_passed},
             {"attachments_received", counters.attachments_received},
             {"shared_fallbacks", counters.shared_fallbacks},
+            {"shared_results", counters.shared_results},
             {"busy_answers", counters.busy_answers}};
 }
 

@@ -57,18 +57,17 @@ std::size_t region_arena::size_of_next(std::size_t bytes) const noexcept {
     return size >= least ? size : 0;
 }
 
-void region_arena::add(std::size_t size) {
+void region_arena::add(std::uint64_t number, std::size_t size) {
     region made;
     made.free.emplace(0, size);
-    regions_.emplace(last_region_ + 1, std::move(made));
-    ++last_region_;
+    regions_.emplace(number, std::move(made));
     size_ += size;
 }
 
-void region_arena::drop_last() noexcept {
-    const auto last = regions_.find(last_region_);
-    size_ -= last->second.free.begin()->second;
-    regions_.erase(last);
+void region_arena::drop(std::uint64_t number) noexcept {
+    const auto dropped = regions_.find(number);
+    size_ -= dropped->second.free.begin()->second;
+    regions_.erase(dropped);
 }
 
 bool region_arena::release(const region_place& place) noexcept {

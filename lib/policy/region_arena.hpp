@@ -12,10 +12,10 @@
 
 namespace skep {
 
-/// The places of the regions that a host lends to one worker. A place is reserved for the bytes of one
-/// attachment, and free again once the worker has released the place: never before, so that the bytes do not
-/// change under a reader. Places begin at multiples of `step` and are found by first fit. Regions double the
-/// arena, up to its limits.
+/// The places of the regions that one side writes and the other side reads: a host lends them to a worker, or
+/// a worker has them for its results. A place is reserved for the bytes of one attachment, and free again
+/// once the reader has released the place: never before, so that the bytes do not change under a reader.
+/// Places begin at multiples of `step` and are found by first fit. Regions double the arena, up to its limits.
 class region_arena {
 public:
     /// A page: attachments are aligned, and the arena's records are few.
@@ -33,15 +33,11 @@ public:
     /// Returns the size of the next region if the region is to hold so many bytes; 0 beyond the limits.
     std::size_t size_of_next(std::size_t bytes) const noexcept;
 
-    /// Returns the number of the next region. Numbers are never used again.
-    std::uint64_t next_region() const noexcept { return last_region_ + 1; }
+    /// Adds a region, of a size of size_of_next(). Precondition: no region has had this number.
+    void add(std::uint64_t number, std::size_t size);
 
-    /// Adds the next region, of a size of size_of_next().
-    void add(std::size_t size);
-
-    /// Removes the region of the last add(), which could not be made. Precondition: no place of it is
-    /// reserved.
-    void drop_last() noexcept;
+    /// Removes a region that could not be made. Precondition: no place of it is reserved.
+    void drop(std::uint64_t number) noexcept;
 
     /// Releases a reserved place. Returns false if no place that begins there is reserved.
     bool release(const region_place& place) noexcept;
@@ -67,7 +63,6 @@ private:
     const std::size_t most_bytes_;
     const std::size_t most_regions_;
     std::map<std::uint64_t, region> regions_; ///< by number
-    std::uint64_t last_region_ = 0;
     std::size_t size_ = 0;
 };
 

@@ -9,7 +9,6 @@
 #include "wire/protocol_violation.hpp"
 #include "wire/region_messages.hpp"
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <new>
@@ -18,12 +17,6 @@
 namespace skep {
 
 namespace {
-
-/// A region whose first bytes have pages.
-struct provided_region {
-    memory_mapping memory;
-    std::size_t provided = 0;
-};
 
 class local_region_line final : public region_line {
 public:
@@ -35,10 +28,8 @@ public:
             return false;
         }
         try {
-            const auto packet = encode_region({region, bytes});
-            const auto entry = regions_.emplace(region, provided_region{std::move(made.memory), 0}).first;
-            const std::array<int, 1> passed{made.descriptor.get()};
-            if (send_descriptors(socket_.get(), packet, passed) < 0) {
+            const auto entry = regions_.emplace(region, std::move(made.memory)).first;
+            if (!send({region, bytes}, made.descriptor)) {
                 regions_.erase(entry);
                 return false;
             }
@@ -48,21 +39,42 @@ public:
         }
     }
 
-    /// The arena begins anew at low places, so the bytes with pages are the first of a region.
     std::span<std::byte> open(const region_place& place, std::size_t bytes) noexcept override {
-        auto& region = regions_.find(place.region)->second;
-        const auto all = region.memory.bytes();
-        const auto end = place.begin + bytes;
-        if (end > region.provided) {
-            if (!provide_pages(all.subspan(region.provided, end - region.provided))) {
-                return {};
-            }
-            opened_bytes_ += end - std::exchange(region.provided, end);
-        }
-        return all.subspan(place.begin, bytes);
+        return regions_.find(place.region)->second.open(place.begin, bytes);
     }
 
-    std::uint64_t opened_bytes() const noexcept override { return opened_bytes_; }
+    std::uint64_t opened_bytes() const noexcept override {
+        std::uint64_t sum = 0;
+        for (const auto& [number, region] : regions_) {
+            sum += region.provided();
+        }
+        return sum;
+    }
+
+    blob make_for_results(std::uint64_t region, std::size_t bytes) noexcept override {
+        auto made = make_result_memory(bytes);
+        if (made.memory.empty()) {
+            return {};
+        }
+        try {
+            const std::span<const std::byte> all = made.memory.bytes();
+            blob shown(std::make_shared<const memory_mapping>(std::move(made.memory)), all);
+            return send({region, bytes, true}, made.descriptor) ? shown : blob();
+        } catch (const std::bad_alloc&) {
+            return {};
+        }
+    }
+
+    bool refuse_for_results(std::size_t bytes) noexcept override {
+        try {
+            const auto packet = encode_region({0, bytes, true});
+            return send_descriptors(socket_.get(), packet, {}) >= 0;
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+    }
+
+    bool provide(std::span<const std::byte> bytes) noexcept override { return provide_readable_pages(bytes); }
 
     std::optional<region_place> pass(std::uint64_t number, const blob& bytes,
                                      std::size_t most_bytes) noexcept override {
@@ -85,17 +97,26 @@ public:
 private:
     /// Takes the next packet of the worker.
     void receive(std::uint64_t wanted_number) {
-        auto packet = take_packet(socket_.get(), "sealed memory", wanted_number);
-        const auto told = decode_sealed(packet.text);
+        auto packet = take_packet(socket_.get());
+        if (!packet) {
+            throw protocol_violation("an attachment is in sealed memory " + std::to_string(wanted_number) +
+                                     ", which has not come");
+        }
+        const auto told = decode_sealed(packet->text);
         if (!told) {
             throw protocol_violation("a packet for shared memory is malformed");
         }
-        sealed_.add(*told, std::move(packet.descriptor));
+        sealed_.add(*told, std::move(packet->descriptor));
+    }
+
+    bool send(const region_packet& region, const unique_fd& descriptor) {
+        const auto packet = encode_region(region);
+        const std::array<int, 1> passed{descriptor.get()};
+        return send_descriptors(socket_.get(), packet, passed) >= 0;
     }
 
     unique_fd socket_;
-    std::map<std::uint64_t, provided_region> regions_;
-    std::uint64_t opened_bytes_ = 0;
+    std::map<std::uint64_t, written_memory> regions_; ///< lent
     sealed_intake sealed_;
 };
 

@@ -24,17 +24,13 @@ namespace {
 
 } // namespace
 
-message_with_descriptor take_packet(int line, const char* kind, std::uint64_t number) {
+std::optional<message_with_descriptor> take_packet(int line) {
     message_with_descriptor packet;
     const auto count = receive_descriptor(line, most_region_bytes, packet);
     if (count < 0 && errno == EMFILE) {
         throw std::bad_alloc();
     }
-    if (count <= 0) {
-        throw protocol_violation(std::string("an attachment is in ") + kind + ' ' + std::to_string(number) +
-                                 ", which has not come");
-    }
-    return packet;
+    return count > 0 ? std::optional(std::move(packet)) : std::nullopt;
 }
 
 std::optional<region_place> pass_sealed(int line, std::uint64_t number, const blob& bytes,

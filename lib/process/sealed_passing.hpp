@@ -17,10 +17,9 @@
 
 namespace skep {
 
-/// Takes the next packet of a line for shared memory, without waiting. Throws protocol_violation if no packet
-/// has come: an attachment is in memory of that kind and number. Throws std::bad_alloc without a free
-/// descriptor.
-message_with_descriptor take_packet(int line, const char* kind, std::uint64_t number);
+/// Takes the next packet of a line for shared memory, without waiting. Returns nullopt if no packet has come.
+/// Throws std::bad_alloc without a free descriptor.
+std::optional<message_with_descriptor> take_packet(int line);
 
 /// Sends the memory of a shared blob over a line for shared memory, without blocking. Returns the blob's
 /// place in the memory, or nullopt if the memory cannot be sent now or has more than `most_bytes`.

@@ -25,6 +25,42 @@ bool set_size(int descriptor, std::size_t bytes) noexcept {
     return std::in_range<off_t>(bytes) && ::ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
 }
 
+/// `seals`: beside the seals of the size. No seal can be added later.
+nameless_memory make_fixed_memory(const char* name, std::size_t bytes, int protection, int seals) noexcept {
+    nameless_memory made;
+    made.descriptor = make_memory(name, bytes);
+    const int fd = made.descriptor.get();
+    if (fd < 0) {
+        return {};
+    }
+    made.memory = map_memory(fd, bytes, protection, MAP_SHARED);
+    if (made.memory.empty() || ::fcntl(fd, F_ADD_SEALS, fixed_size | seals | F_SEAL_SEAL) != 0) {
+        return {};
+    }
+    return made;
+}
+
+/// `bytes`: may begin within a page, because places begin at smaller steps where pages are larger.
+bool populate(std::span<const std::byte> bytes, int advice) noexcept {
+    static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto before = reinterpret_cast<std::uintptr_t>(bytes.data()) % page;
+    int result = 0;
+    do {
+        result = ::madvise(const_cast<std::byte*>(bytes.data() - before), bytes.size() + before, advice);
+    } while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
+memory_mapping map_received(int descriptor, std::size_t bytes, int protection) noexcept {
+    struct stat status {};
+    const int seals = ::fcntl(descriptor, F_GET_SEALS);
+    const bool is_fixed = seals >= 0 && (seals & fixed_size) == fixed_size;
+    const bool is_large_enough =
+        ::fstat(descriptor, &status) == 0 && std::cmp_greater_equal(status.st_size, bytes);
+    return bytes > 0 && is_fixed && is_large_enough ? map_memory(descriptor, bytes, protection, MAP_SHARED)
+                                                    : memory_mapping();
+}
+
 } // namespace
 
 memory_mapping::~memory_mapping() {
@@ -43,40 +79,40 @@ memory_mapping map_memory(int descriptor, std::size_t bytes, int protection, int
     return begin == MAP_FAILED ? memory_mapping() : memory_mapping({static_cast<std::byte*>(begin), bytes});
 }
 
-lent_memory make_lent_memory(std::size_t bytes) noexcept {
-    lent_memory made;
-    made.descriptor = make_memory("skep-region", bytes);
-    const int fd = made.descriptor.get();
-    if (fd < 0) {
-        return {};
-    }
-    made.memory = map_memory(fd, bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
-    if (made.memory.empty() ||
-        ::fcntl(fd, F_ADD_SEALS, fixed_size | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
-        return {};
-    }
-    return made;
+nameless_memory make_lent_memory(std::size_t bytes) noexcept {
+    return make_fixed_memory("skep-region", bytes, PROT_READ | PROT_WRITE, F_SEAL_FUTURE_WRITE);
+}
+
+nameless_memory make_result_memory(std::size_t bytes) noexcept {
+    return make_fixed_memory("skep-results", bytes, PROT_READ, 0);
 }
 
 bool provide_pages(std::span<std::byte> bytes) noexcept {
-    static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
-    const auto before = begin % page; // places begin at smaller steps where pages are larger
-    int result = 0;
-    do {
-        result = ::madvise(bytes.data() - before, bytes.size() + before, MADV_POPULATE_WRITE);
-    } while (result != 0 && errno == EINTR);
-    return result == 0;
+    return populate(bytes, MADV_POPULATE_WRITE);
+}
+
+bool provide_readable_pages(std::span<const std::byte> bytes) noexcept {
+    return populate(bytes, MADV_POPULATE_READ);
 }
 
 memory_mapping map_received_memory(int descriptor, std::size_t bytes) noexcept {
-    struct stat status {};
-    const int seals = ::fcntl(descriptor, F_GET_SEALS);
-    const bool is_fixed = seals >= 0 && (seals & fixed_size) == fixed_size;
-    const bool is_large_enough =
-        ::fstat(descriptor, &status) == 0 && std::cmp_greater_equal(status.st_size, bytes);
-    return bytes > 0 && is_fixed && is_large_enough ? map_memory(descriptor, bytes, PROT_READ, MAP_SHARED)
-                                                    : memory_mapping();
+    return map_received(descriptor, bytes, PROT_READ);
+}
+
+memory_mapping map_result_memory(int descriptor, std::size_t bytes) noexcept {
+    return map_received(descriptor, bytes, PROT_READ | PROT_WRITE);
+}
+
+std::span<std::byte> written_memory::open(std::size_t begin, std::size_t bytes) noexcept {
+    const auto all = memory_.bytes();
+    const auto end = begin + bytes;
+    if (end > provided_) {
+        if (!provide_pages(all.subspan(provided_, end - provided_))) {
+            return {};
+        }
+        provided_ = end;
+    }
+    return all.subspan(begin, bytes);
 }
 
 } // namespace skep

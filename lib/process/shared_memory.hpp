@@ -38,22 +38,49 @@ unique_fd make_memory(const char* name, std::size_t bytes) noexcept;
 /// mapping if that is impossible.
 memory_mapping map_memory(int descriptor, std::size_t bytes, int protection, int kind) noexcept;
 
-/// Memory that this process writes, and the descriptor for other processes, which map the memory read-only.
-struct lent_memory {
+/// Memory without a name, a memfd whose size is fixed, and the descriptor by which other processes map it.
+/// Pages are provided by the functions below, or on first access.
+struct nameless_memory {
     memory_mapping memory; ///< empty after a failure
     unique_fd descriptor;
 };
 
-/// Makes memory without a name: a memfd whose size is fixed, and that only the returned mapping can change.
-/// Pages are provided by provide_pages(), or on first access.
-lent_memory make_lent_memory(std::size_t bytes) noexcept;
+/// Makes memory that only the returned mapping can change.
+nameless_memory make_lent_memory(std::size_t bytes) noexcept;
+
+/// Makes memory that other processes write. The returned mapping is read-only.
+nameless_memory make_result_memory(std::size_t bytes) noexcept;
 
 /// Provides the pages of mapped bytes. Returns false without memory for them: an access could then raise
 /// SIGBUS. Needs Linux 5.14.
 bool provide_pages(std::span<std::byte> bytes) noexcept;
 
+/// Provides the pages of bytes that are mapped read-only, and that another process may not have written.
+/// Returns the same.
+bool provide_readable_pages(std::span<const std::byte> bytes) noexcept;
+
 /// Maps the first bytes of a received descriptor read-only. Returns an empty mapping for anything but memory
 /// of this size or more whose size is fixed.
 memory_mapping map_received_memory(int descriptor, std::size_t bytes) noexcept;
+
+/// Maps the first bytes of a received descriptor to be read and written. Returns the same.
+memory_mapping map_result_memory(int descriptor, std::size_t bytes) noexcept;
+
+/// Mapped memory that this process writes place by place. Places are reserved from the beginning on, so the
+/// bytes with pages are the first ones.
+class written_memory {
+public:
+    explicit written_memory(memory_mapping memory) noexcept : memory_(std::move(memory)) {}
+
+    /// Returns the bytes of a place, to be written. Returns an empty span without memory for them.
+    std::span<std::byte> open(std::size_t begin, std::size_t bytes) noexcept;
+
+    /// Returns the number of bytes with pages.
+    std::size_t provided() const noexcept { return provided_; }
+
+private:
+    memory_mapping memory_;
+    std::size_t provided_ = 0;
+};
 
 } // namespace skep

@@ -217,6 +217,8 @@ void show_counters(exposition& out, const pool_status& status) {
           counters.attachments_received);
     count("skep_shared_fallbacks_total", "Large attachments that went over the socket, for lack of memory.",
           counters.shared_fallbacks);
+    count("skep_shared_results_total", "Attachments that workers sent in shared memory.",
+          counters.shared_results);
 }
 
 constexpr std::size_t most_nodes = 100; ///< with a label of their own, as in pool_metrics::nodes

@@ -14,21 +14,38 @@
 namespace skep {
 
 /// The memory that the host shares with one worker: the regions that it lends, which end with this object,
-/// and sealed memory, passed in both directions. Used on the pool's strand.
+/// regions for results, which the worker writes, and sealed memory, passed in both directions. Used on the
+/// pool's strand.
 class region_line {
 public:
     virtual ~region_line() = default;
 
-    /// Makes a region of so many bytes, and passes it to the worker without blocking. Returns false if that
-    /// is impossible now.
+    /// Returns the number of the next region. Numbers are never used again.
+    std::uint64_t next_number() noexcept { return ++last_number_; }
+
+    /// Makes a region of so many bytes to lend, and passes it to the worker without blocking. Returns false
+    /// if that is impossible now.
     virtual bool make(std::uint64_t region, std::size_t bytes) noexcept = 0;
 
     /// Returns the memory of a place, to be written by the host. Returns an empty span without memory for it.
     /// Preconditions: make() has made the region, and the region has the place.
     virtual std::span<std::byte> open(const region_place& place, std::size_t bytes) noexcept = 0;
 
-    /// Returns the number of bytes that have been opened so far, each counted once.
+    /// Returns the number of lent bytes that have been opened so far, each counted once.
     virtual std::uint64_t opened_bytes() const noexcept = 0;
+
+    /// Makes a region of so many bytes for results, and passes it to the worker without blocking. Returns the
+    /// whole region; its last copy ends the memory of the host. Returns an empty blob if that is impossible
+    /// now.
+    virtual blob make_for_results(std::uint64_t region, std::size_t bytes) noexcept = 0;
+
+    /// Tells the worker, without blocking, that it gets no region of so many bytes. Returns false if that is
+    /// impossible now.
+    virtual bool refuse_for_results(std::size_t bytes) noexcept = 0;
+
+    /// Provides the memory to read bytes of a region for results, which the worker may never have written.
+    /// Returns false without memory for them.
+    virtual bool provide(std::span<const std::byte> bytes) noexcept = 0;
 
     /// Passes the memory of a shared blob to the worker without blocking, as sealed memory of that number.
     /// Returns the place of the blob in its memory, or nullopt if that is impossible now or the memory has
@@ -42,6 +59,9 @@ public:
     /// std::bad_alloc.
     virtual blob take(const region_place& place, std::size_t bytes, std::size_t most_bytes,
                       std::size_t& packets) = 0;
+
+private:
+    std::uint64_t last_number_ = 0;
 };
 
 } // namespace skep

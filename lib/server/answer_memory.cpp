@@ -3,26 +3,132 @@
 
 #include "server/answer_memory.hpp"
 
-#include <cstddef>
+#include "core/clock.hpp"
+#include "process/host_connection.hpp"
+#include "wire/answer_messages.hpp"
+#include "wire/protocol_violation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace skep {
 
-std::span<const region_place> answer_memory::pass(const std::vector<blob>& attachments) {
-    bool is_any_passed = false;
+namespace {
+
+constexpr duration after_refusal = std::chrono::seconds(1);
+
+} // namespace
+
+answer_memory::answer_memory(const shared_limits& limits, shared_regions& line,
+                             frame_output& control) noexcept
+    : limits_(limits),
+      line_(line),
+      control_(control),
+      owner_(own_process_id()),
+      arena_(limits.bytes, limits.regions) {}
+
+std::vector<region_place> answer_memory::put(const std::vector<blob>& attachments) {
+    const auto is_large = [this](const blob& each) { return each.size() >= limits_.least; };
+    if (std::ranges::none_of(attachments, is_large) || own_process_id() != owner_) {
+        return {};
+    }
+    std::vector<region_place> places(attachments.size());
     auto left = limits_.bytes; // of one message
-    places_.assign(attachments.size(), region_place());
     for (std::size_t i = 0; i < attachments.size(); ++i) {
-        const auto& each = attachments[i];
-        if (!each.is_shared() || each.size() < limits_.least || each.size() > left) {
-            continue;
-        }
-        if (const auto place = memory_->pass(each, limits_.bytes)) {
-            places_[i] = *place;
-            left -= each.size();
-            is_any_passed = true;
+        const auto size = attachments[i].size();
+        if (is_large(attachments[i]) && size <= left) {
+            places[i] = put_one(attachments[i]);
+            left -= places[i].region != 0 ? size : 0;
         }
     }
-    return is_any_passed ? std::span<const region_place>(places_) : std::span<const region_place>();
+    const bool is_any_shared = std::ranges::any_of(places, [](const auto& each) { return each.region != 0; });
+    return is_any_shared ? places : std::vector<region_place>();
+}
+
+/// Returns no place without room.
+region_place answer_memory::put_one(const blob& bytes) {
+    const auto passed = bytes.is_shared() ? line_.pass(bytes, limits_.bytes) : std::nullopt;
+    return passed ? *passed : copy_one(bytes);
+}
+
+region_place answer_memory::copy_one(std::span<const std::byte> bytes) {
+    const auto place = reserve(bytes.size());
+    if (!place) {
+        return {};
+    }
+    const auto target = regions_.find(place->region)->second.open(place->begin, bytes.size());
+    if (target.empty()) {
+        arena_.release(*place);
+        return {};
+    }
+    std::copy(bytes.begin(), bytes.end(), target.begin());
+    return *place;
+}
+
+std::optional<region_place> answer_memory::reserve(std::size_t bytes) {
+    auto place = arena_.reserve(bytes);
+    if (!place && is_requested_) {
+        receive();
+        place = arena_.reserve(bytes);
+    }
+    if (!place && !is_requested_) {
+        request(bytes);
+    }
+    return place;
+}
+
+void answer_memory::receive() {
+    for (auto& each : line_.take_for_results()) {
+        is_requested_ = false;
+        if (each.number != 0) {
+            add(std::move(each));
+        } else {
+            next_request_ = clock::now() + after_refusal;
+        }
+    }
+}
+
+/// A region that cannot be mapped counts for the host. Without knowledge of the host's sum, the worker could
+/// request too much: it requests nothing more.
+void answer_memory::add(region_for_results&& region) {
+    if (region.memory.empty()) {
+        next_request_ = time_point::max();
+        return;
+    }
+    arena_.add(region.number, region.memory.bytes().size());
+    regions_.emplace(region.number, std::move(region.memory));
+}
+
+void answer_memory::request(std::size_t bytes) {
+    const auto size = arena_.size_of_next(bytes);
+    if (size == 0 || clock::now() < next_request_) {
+        return;
+    }
+    std::string frame;
+    append_region_request(frame, size);
+    const std::array<std::string_view, 1> whole{frame};
+    is_requested_ = control_.write(whole); // the end of the host shows elsewhere
+}
+
+void answer_memory::take_back(std::span<const region_place> places) noexcept {
+    for (const auto& each : places) {
+        if (!each.is_sealed) {
+            arena_.release(each); // nothing for an attachment over the socket
+        }
+    }
+}
+
+void answer_memory::release(std::span<const region_place> places) {
+    for (const auto& each : places) {
+        if (!arena_.release(each)) {
+            throw protocol_violation("the place at " + std::to_string(each.begin) + " of region " +
+                                     std::to_string(each.region) + " is released, and not in use");
+        }
+    }
 }
 
 } // namespace skep

@@ -3,38 +3,58 @@
 
 #pragma once
 
-#include "core/region_place.hpp"
+#include "policy/region_arena.hpp"
+#include "process/shared_memory.hpp"
+#include "runtime/frame_output.hpp"
 #include "server/shared_regions.hpp"
 #include "wire/call_messages.hpp"
 #include <skep/blob.hpp>
+#include <skep/time.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace skep {
 
-/// The shared memory for the attachments of a worker's messages. Used on the strand.
+/// The shared memory for large attachments of a worker's messages. Passes sealed memory on, and copies other
+/// attachments into regions, which it requests from the host as needed. Never waits: an attachment without
+/// room goes over the socket. A forked child shares nothing, because its parent uses the memory. Used on the
+/// strand.
 class answer_memory {
 public:
-    /// `memory` must outlive the use of this object. Until open(), all attachments go in the frame.
-    void open(shared_regions& memory, const shared_limits& limits) noexcept {
-        memory_ = &memory;
-        limits_ = limits;
-    }
+    /// `line`: brings the regions, and takes sealed memory. `control`: takes the requests. Both must outlive this object.
+    answer_memory(const shared_limits& limits, shared_regions& line, frame_output& control) noexcept;
 
-    /// Passes large attachments of the next message to the host. Returns their places, each at its index, or
-    /// an empty span if all attachments go in the frame. Valid until the next call.
-    std::span<const region_place> place(const std::vector<blob>& attachments) {
-        return memory_ == nullptr || attachments.empty() ? std::span<const region_place>()
-                                                         : pass(attachments);
-    }
+    /// Shares the large attachments of the next message. Returns their places, each at its index, or nothing
+    /// if all attachments go over the socket.
+    std::vector<region_place> put(const std::vector<blob>& attachments);
+
+    /// Takes places back whose message is not sent.
+    void take_back(std::span<const region_place> places) noexcept;
+
+    /// The host no longer reads the places. Throws protocol_violation if one of them is not in use.
+    void release(std::span<const region_place> places);
 
 private:
-    std::span<const region_place> pass(const std::vector<blob>& attachments);
+    region_place put_one(const blob& bytes);
+    region_place copy_one(std::span<const std::byte> bytes);
+    std::optional<region_place> reserve(std::size_t bytes);
+    void receive();
+    void add(region_for_results&& region);
+    void request(std::size_t bytes);
 
-    shared_regions* memory_ = nullptr; ///< null: no memory is shared
-    shared_limits limits_;
-    std::vector<region_place> places_; ///< of the last message
+    const shared_limits limits_;
+    shared_regions& line_;
+    frame_output& control_;
+    const int owner_;
+    region_arena arena_;
+    std::map<std::uint64_t, written_memory> regions_; ///< by number
+    bool is_requested_ = false;
+    time_point next_request_{}; ///< the earliest, after a refusal
 };
 
 } // namespace skep

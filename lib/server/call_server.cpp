@@ -3,8 +3,10 @@
 
 #include "server/call_server.hpp"
 
+#include "server/answer_memory.hpp"
 #include "server/call_failure.hpp"
 #include "wire/answer_messages.hpp"
+#include "wire/protocol_violation.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -95,7 +97,19 @@ void call_server::handle(cancel_message cancel) {
     }
 }
 
+/// For results in shared memory.
+void call_server::release(std::span<const region_place> places) {
+    if (places.empty()) {
+        return;
+    }
+    if (services_.memory == nullptr) {
+        throw protocol_violation("places of results are released, and no memory is shared");
+    }
+    services_.memory->release(places);
+}
+
 void call_server::handle(credit_message credit) {
+    release(credit.released);
     if (auto* const running = places_.find(credit.id)) {
         running->grant(credit.more);
     }
@@ -119,6 +133,7 @@ void call_server::handle_tool_answer(std::uint64_t number, decltype(open_tool_ca
 }
 
 void call_server::handle(call_message call) {
+    release(std::exchange(call.released, {}));
     if (batch_.expects(call)) {
         gather(std::move(call));
         return;

@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace skep {
@@ -66,6 +67,7 @@ private:
     asio::awaitable<boost::json::value> check_health(worker_call& call);
 
     void handle_tool_answer(std::uint64_t number, decltype(open_tool_call::answer) answer);
+    void release(std::span<const region_place> places);
     void gather(call_message&& call);
     void begin_waiting();
     void begin(call_message&& message);

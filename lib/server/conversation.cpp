@@ -107,7 +107,7 @@ void conversation::stop() {
 asio::awaitable<void> conversation::read_calls() {
     frame_decoder frames(limits_of_input(calls_.services().welcome.limits));
     host_message_decoder messages;
-    auto* const regions = calls_.services().welcome.shared ? host_.regions() : nullptr;
+    auto* const regions = host_.regions();
     while (!stop_.is_open()) {
         const auto room = frames.prepare();
         const auto count = co_await host_.calls()->read(room);
@@ -141,8 +141,9 @@ void conversation::handle(std::vector<host_message> messages) {
 }
 
 void conversation::handle(welcome_message welcome) {
-    if (welcome.shared && host_.regions() != nullptr) {
-        calls_.services().memory.open(*host_.regions(), *welcome.shared);
+    if (welcome.shared) {
+        host_.share(*welcome.shared);
+        calls_.services().memory = host_.answers();
     }
     calls_.handle(std::move(welcome));
     has_welcome_ = true;

@@ -30,4 +30,10 @@ std::unique_ptr<listener> host_channels::listen(const strand& executor, const ca
                                       std::move(on_messages));
 }
 
+void host_channels::share(const shared_limits& limits) {
+    if (regions_) {
+        answers_.emplace(limits, *regions_, *control_out_);
+    }
+}
+
 } // namespace skep

@@ -6,6 +6,7 @@
 #include "process/blocking_io.hpp"
 #include "process/host_connection.hpp"
 #include "runtime/byte_stream.hpp"
+#include "server/answer_memory.hpp"
 #include "server/listener.hpp"
 #include "server/shared_regions.hpp"
 
@@ -36,8 +37,12 @@ public:
     /// Returns true if the host can share memory with the worker.
     bool has_regions() const noexcept { return connection_.regions.get() >= 0; }
 
-    /// Returns the memory shared with the host, after listen(); null without.
-    shared_regions* regions() noexcept { return regions_ ? &*regions_ : nullptr; }
+    /// Begins to share memory with the host, after listen(), as the welcome allows.
+    void share(const shared_limits& limits);
+
+    /// Return the memory of calls and of answers; null without shared memory.
+    region_source* regions() noexcept { return answers_ ? &*regions_ : nullptr; }
+    answer_memory* answers() noexcept { return answers_ ? &*answers_ : nullptr; }
 
     /// Returns the input for calls, after listen(); null over stdio, where the listener reads everything.
     byte_stream* calls() const noexcept { return data_in_.get(); }
@@ -49,6 +54,7 @@ private:
     std::optional<shared_output> control_out_;
     std::unique_ptr<byte_stream> data_in_;
     std::optional<shared_regions> regions_;
+    std::optional<answer_memory> answers_;
 };
 
 } // namespace skep

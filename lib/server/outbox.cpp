@@ -4,7 +4,6 @@
 #include "server/outbox.hpp"
 
 #include "process/host_connection.hpp"
-#include "wire/attachments.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -23,12 +22,8 @@ constexpr std::size_t chunks_enough = 16u << 10; // bytes worth a write at once
 outbox::outbox(const strand& executor, frame_output& output, error_handler on_error)
     : executor_(executor), output_(output), on_error_(std::move(on_error)), pause_(executor) {}
 
-void outbox::attach(const std::vector<blob>& attachments, std::span<const region_place> places) {
-    for (std::size_t i = 0; i < attachments.size(); ++i) {
-        if (!has_place(places, i)) {
-            unsent_.append(attachments[i]);
-        }
-    }
+void outbox::attach(const placed_attachments& attachments) {
+    for_each_in_frame(attachments, [this](const blob& each) { unsent_.append(each); });
 }
 
 void outbox::send() {

@@ -4,15 +4,13 @@
 #pragma once
 
 #include "async/timer.hpp"
-#include "core/region_place.hpp"
 #include "runtime/frame_output.hpp"
+#include "wire/attachments.hpp"
 #include "wire/send_buffer.hpp"
-#include <skep/blob.hpp>
 
 #include <exception>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -28,9 +26,9 @@ public:
     outbox(const strand& executor, frame_output& output, error_handler on_error);
 
     /// Returns the text to append frames to. After each frame, the caller calls attach() for its attachments,
-    /// if any, and a send function. `places`: attachments with a place in shared memory are left out.
+    /// if any, and a send function. Attachments with a place in shared memory are not sent.
     std::string& text() noexcept { return unsent_.text(); }
-    void attach(const std::vector<blob>& attachments, std::span<const region_place> places);
+    void attach(const placed_attachments& attachments);
 
     /// Sends everything now. Ends the process if the host is gone.
     void send();

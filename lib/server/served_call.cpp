@@ -4,6 +4,7 @@
 #include "server/served_call.hpp"
 
 #include "core/reference_keys.hpp"
+#include "server/answer_memory.hpp"
 #include "server/served_batch.hpp"
 #include "wire/answer_messages.hpp"
 #include "wire/attachments.hpp"
@@ -92,18 +93,41 @@ asio::awaitable<void> served_call::send(json::value value, std::vector<blob> att
     send_chunk(value, attachments);
 }
 
+/// Appends a message by `append`, which gets the attachments with the places of those in shared memory, and
+/// then the other attachments. A message whose places take too much text gets none.
+template <class Append>
+void served_call::append_with(const std::vector<blob>& attachments, Append append) {
+    std::vector<region_place> places;
+    if (services_.memory != nullptr && !attachments.empty()) {
+        places = services_.memory->put(attachments);
+    }
+    if (!places.empty()) {
+        try {
+            append(placed_attachments(attachments, places));
+        } catch (...) {
+            services_.memory->take_back(places);
+            places.clear();
+        }
+    }
+    const placed_attachments placed(attachments, places);
+    if (places.empty()) {
+        append(placed);
+    }
+    services_.out.attach(placed);
+}
+
 void served_call::send_chunk(const json::value& value, const std::vector<blob>& attachments) {
     auto& out = services_.out;
-    const auto places = services_.memory.place(attachments);
     std::size_t size = 0;
     try {
-        size = append_answer(out.text(), answer_kind::chunk, message_.id, value, {attachments, places},
-                             services_.welcome.limits);
+        append_with(attachments, [&](const placed_attachments& placed) {
+            size = append_answer(out.text(), answer_kind::chunk, message_.id, value, placed,
+                                 services_.welcome.limits);
+        });
     } catch (const std::logic_error&) {
         refuse_unsendable("a chunk of '" + message_.command + "'");
     }
     size += total_size(attachments);
-    out.attach(attachments, places);
     --message_.stream->chunks;
     message_.stream->bytes -= static_cast<std::int64_t>(size);
     out.send_shortly();
@@ -154,14 +178,13 @@ std::shared_ptr<open_tool_call> served_call::begin_tool_call(const std::string& 
                                                              const std::vector<blob>& attachments) {
     auto& out = services_.out;
     const auto number = services_.tools.next_number();
-    const auto places = services_.memory.place(attachments);
     try {
-        append_tool_call(out.text(), message_.id, number, name, args, {attachments, places},
-                         services_.welcome.limits);
+        append_with(attachments, [&](const placed_attachments& placed) {
+            append_tool_call(out.text(), message_.id, number, name, args, placed, services_.welcome.limits);
+        });
     } catch (const std::logic_error&) {
         refuse_unsendable("a call of the tool '" + name + "'");
     }
-    out.attach(attachments, places);
     out.send_soon();
     ++open_tool_calls_;
     return services_.tools.begin(number, *this);
@@ -269,11 +292,11 @@ void served_call::answer(json::value value) {
         append_report();
     }
     auto& out = services_.out;
-    const auto places = services_.memory.place(attachments_);
     try {
-        append_answer(out.text(), answer_kind::result, message_.id, value, {attachments_, places},
-                      services_.welcome.limits, from_node_ ? &*from_node_ : nullptr);
-        out.attach(attachments_, places);
+        append_with(attachments_, [&](const placed_attachments& placed) {
+            append_answer(out.text(), answer_kind::result, message_.id, value, placed,
+                          services_.welcome.limits, from_node_ ? &*from_node_ : nullptr);
+        });
         out.send_soon();
     } catch (const std::logic_error&) {
         try {

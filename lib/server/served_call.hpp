@@ -6,7 +6,6 @@
 #include "async/condition_variable.hpp"
 #include "async/task_group.hpp"
 #include "core/node_call.hpp"
-#include "server/answer_memory.hpp"
 #include "server/call_failure.hpp"
 #include "server/cancelled_calls.hpp"
 #include "server/outbox.hpp"
@@ -29,6 +28,8 @@
 
 namespace skep {
 
+class answer_memory;
+
 /// The parts shared by the calls of a worker.
 struct call_services {
     call_services(const strand& call_strand, frame_output& output, outbox::error_handler on_error)
@@ -36,11 +37,11 @@ struct call_services {
 
     strand executor;
     outbox out;
-    answer_memory memory;
     tool_calls tools;
     cancelled_calls cancelled;
     recalled_calls recalled;
     welcome_message welcome;
+    answer_memory* memory = nullptr; ///< set with the welcome; null without shared memory
 };
 
 inline constexpr auto no_index = std::numeric_limits<std::uint64_t>::max();
@@ -111,6 +112,8 @@ private:
     void end_if_cancelled() const;
     std::shared_ptr<open_tool_call> begin_tool_call(const std::string& name, const boost::json::value& args,
                                                     const std::vector<blob>& attachments);
+    template <class Append>
+    void append_with(const std::vector<blob>& attachments, Append append);
     void handle_news();
     void send_report();
     void append_report();

@@ -8,6 +8,7 @@
 #include "wire/protocol_violation.hpp"
 #include "wire/region_messages.hpp"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <string>
@@ -82,7 +83,10 @@ std::optional<region_place> shared_regions::pass(const blob& bytes, std::size_t 
 blob shared_regions::open_sealed(const region_place& place, std::size_t bytes) {
     sealed_.expect(place.region);
     while (sealed_.last() < place.region) {
-        receive("sealed memory", place.region);
+        if (!receive()) {
+            throw protocol_violation("an attachment is in sealed memory " + std::to_string(place.region) +
+                                     ", which has not come");
+        }
     }
     return sealed_.take(place, bytes);
 }
@@ -101,7 +105,10 @@ blob shared_regions::open_region(const region_place& place, std::size_t bytes) {
 
 shared_regions::region shared_regions::find(std::uint64_t number) {
     while (last_ < number) {
-        receive("region", number);
+        if (!receive()) {
+            throw protocol_violation("an attachment is in region " + std::to_string(number) +
+                                     ", which has not come");
+        }
     }
     const auto found = regions_.find(number);
     if (found == regions_.end()) {
@@ -111,27 +118,42 @@ shared_regions::region shared_regions::find(std::uint64_t number) {
     return found->second;
 }
 
-/// Takes the next packet. Does not wait: the host announces memory before it uses the memory.
-void shared_regions::receive(const char* kind, std::uint64_t number) {
-    auto packet = take_packet(line_.get(), kind, number);
-    if (const auto told = decode_sealed(packet.text)) {
-        sealed_.add(*told, std::move(packet.descriptor));
-    } else {
-        add_region(packet.text, packet.descriptor);
+std::vector<region_for_results> shared_regions::take_for_results() {
+    while (receive()) {}
+    return std::exchange(for_results_, {});
+}
+
+/// Takes the next packet. Returns false if there is none. Never waits: the host announces memory before it
+/// uses the memory.
+bool shared_regions::receive() {
+    auto packet = take_packet(line_.get());
+    if (!packet) {
+        return false;
     }
+    if (const auto told = decode_sealed(packet->text)) {
+        sealed_.add(*told, std::move(packet->descriptor));
+    } else {
+        add_region(packet->text, packet->descriptor);
+    }
+    return true;
 }
 
 void shared_regions::add_region(std::string_view packet, const unique_fd& descriptor) {
     const auto told = decode_region(packet);
-    if (!told || told->region <= last_) {
+    const bool is_refusal = told && told->region == 0;
+    if (!told || (told->region <= last_ && !is_refusal)) {
         throw protocol_violation("a packet for shared memory is malformed");
+    }
+    last_ = std::max(last_, told->region);
+    if (told->is_for_results) {
+        for_results_.push_back({told->region, map_result_memory(descriptor.get(), told->bytes)});
+        return;
     }
     auto memory = map_received_memory(descriptor.get(), told->bytes);
     if (memory.empty()) {
         throw protocol_violation("region " + std::to_string(told->region) + " cannot be mapped");
     }
     regions_.emplace(told->region, std::make_shared<const memory_mapping>(std::move(memory)));
-    last_ = told->region;
 }
 
 } // namespace skep

@@ -15,11 +15,18 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace skep {
 
+/// A region that the host gives a worker for its results.
+struct region_for_results {
+    std::uint64_t number = 0; ///< 0: the host refuses the region
+    memory_mapping memory;    ///< empty if it cannot be mapped
+};
+
 /// The memory that a worker shares with its host: the regions of the host, and sealed memory of both. Blobs
-/// of attachments refer to the regions, and release their places: on any thread, and also after the end of
+/// of attachments refer to lent regions, and release their places: on any thread, and also after the end of
 /// this object, when the host is no longer told.
 class shared_regions final : public region_source {
 public:
@@ -39,6 +46,9 @@ public:
     /// process is a forked child of the worker.
     std::optional<region_place> pass(const blob& bytes, std::size_t most_bytes) noexcept;
 
+    /// Takes the regions for results that have come since the last call. Does not wait.
+    std::vector<region_for_results> take_for_results();
+
 private:
     class releases;
     struct use;
@@ -47,12 +57,13 @@ private:
     blob open_region(const region_place& place, std::size_t bytes);
     blob open_sealed(const region_place& place, std::size_t bytes);
     region find(std::uint64_t number);
-    void receive(const char* kind, std::uint64_t number);
+    bool receive();
     void add_region(std::string_view packet, const unique_fd& descriptor);
 
     unique_fd line_;
-    std::map<std::uint64_t, region> regions_;
-    std::uint64_t last_ = 0; ///< region
+    std::map<std::uint64_t, region> regions_;     ///< lent
+    std::vector<region_for_results> for_results_; ///< not yet taken
+    std::uint64_t last_ = 0;                      ///< region
     sealed_intake sealed_;
     std::uint64_t last_passed_ = 0;
     std::shared_ptr<releases> releases_;

@@ -210,6 +210,14 @@ void append_release(std::string& out, const region_place& place) {
     });
 }
 
+void append_region_request(std::string& out, std::size_t bytes) {
+    append_frame(out, 0, [&] {
+        out += R"({"type":"region","bytes":)";
+        append_json_number(out, bytes);
+        out += '}';
+    });
+}
+
 void append_ready(std::string& out) {
     append_frame(out, 0, [&] { out += R"({"type":"ready"})"; });
 }
@@ -272,7 +280,8 @@ void append_tool_call(std::string& out, std::uint64_t id, std::uint64_t tool_cal
                       const json::value& args, const placed_attachments& attachments,
                       const worker_limits& limits) {
     const auto begin = out.size() + frame_header_size;
-    append_frame(out, size_in_frame(attachments), [&] {
+    const auto following = size_in_frame(attachments);
+    append_frame(out, following, [&] {
         append_id(out, "tool_call", id);
         out += R"(,"tool_call":)";
         append_json_number(out, tool_call);
@@ -285,8 +294,7 @@ void append_tool_call(std::string& out, std::uint64_t id, std::uint64_t tool_cal
         out += '}';
         const auto size = out.size() - begin;
         check_sizes(size, args, attachments, limits);
-        check(size + 4 + size_in_frame(attachments), " bytes in the frame of a tool call",
-              limits.tool_call_bytes);
+        check(size + 4 + following, " bytes in the frame of a tool call", limits.tool_call_bytes);
     });
 }
 

@@ -33,6 +33,7 @@ void append_hello(std::string& out, const hello_message& hello, bool has_control
 void append_ready(std::string& out);
 void append_recalled(std::string& out, std::uint64_t id);
 void append_release(std::string& out, const region_place& place);
+void append_region_request(std::string& out, std::size_t bytes);
 void append_pong(std::string& out, const pong_message& pong);
 void append_progress(std::string& out, std::uint64_t id, double fraction, std::string_view text);
 

@@ -124,9 +124,7 @@ std::size_t total_size(const std::vector<blob>& attachments) noexcept {
 
 std::size_t size_in_frame(const placed_attachments& attachments) noexcept {
     std::size_t sum = 0;
-    for (std::size_t i = 0; i < attachments.all.size(); ++i) {
-        sum += has_place(attachments.places, i) ? 0 : attachments.all[i].size();
-    }
+    for_each_in_frame(attachments, [&](const blob& each) { sum += each.size(); });
     return sum;
 }
 

@@ -58,6 +58,17 @@ inline constexpr std::size_t longest_place = 96;
 /// Appends the member `attachments`, with a comma before it.
 void append_attachment_sizes(std::string& out, const placed_attachments& attachments);
 
+/// Calls `act` with each attachment that follows in the frame.
+template <class Act>
+void for_each_in_frame(const placed_attachments& attachments, Act act) {
+    const auto& [all, places] = attachments;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!has_place(places, i)) {
+            act(all[i]);
+        }
+    }
+}
+
 std::size_t total_size(const std::vector<blob>& attachments) noexcept;
 
 /// Returns the bytes of the attachments that follow in the frame.

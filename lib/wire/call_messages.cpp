@@ -73,6 +73,43 @@ batch_place to_batch(const members& fields) {
     return place;
 }
 
+region_place to_place(const members& fields, const json::value& value) {
+    const auto* const pair = value.if_array();
+    boost::system::error_code no_region, no_begin;
+    if (pair == nullptr || pair->size() != 2) {
+        fields.refuse("released", "has a place that is no pair");
+    }
+    const region_place place{pair->at(0).to_number<std::uint64_t>(no_region),
+                             pair->at(1).to_number<std::size_t>(no_begin)};
+    if (no_region || no_begin) {
+        fields.refuse("released", "has a place without a region or a beginning");
+    }
+    return place;
+}
+
+/// Reads [[region, begin], ...].
+std::vector<region_place> to_released(const members& fields) {
+    std::vector<region_place> places;
+    if (const auto* const found = fields.find("released")) {
+        if (!found->is_array()) {
+            fields.refuse("released", "is not an array");
+        }
+        for (const auto& each : found->get_array()) {
+            places.push_back(to_place(fields, each));
+        }
+    }
+    return places;
+}
+
+std::optional<shared_limits> to_shared(const members& fields) {
+    if (fields.find("shared") == nullptr) {
+        return std::nullopt;
+    }
+    const auto& told = object_in(fields, "shared");
+    const auto read = [&](std::string_view name) { return number_in(fields, "shared", told, name); };
+    return shared_limits{read("least"), read("bytes"), read("regions")};
+}
+
 worker_limits to_limits(const members& fields) {
     const auto& told = object_in(fields, "limits");
     worker_limits limits;
@@ -90,15 +127,6 @@ worker_limits to_limits(const members& fields) {
     read("message_bytes", limits.message_bytes);
     read("tool_call_bytes", limits.tool_call_bytes);
     return limits;
-}
-
-std::optional<shared_limits> to_shared_limits(const members& fields) {
-    if (fields.find("shared") == nullptr) {
-        return std::nullopt;
-    }
-    const auto& told = object_in(fields, "shared");
-    return shared_limits{number_in(fields, "shared", told, "least"),
-                         number_in(fields, "shared", told, "bytes")};
 }
 
 /// Reads an array of names.
@@ -146,6 +174,9 @@ call_message to_call(const members& fields, const frame_view& frame, region_sour
     object_in(fields, "args");
     call.args = std::move(fields.value("args"));
     call.attachments = to_attachments(fields, frame, regions);
+    if (regions != nullptr) {
+        call.released = to_released(fields);
+    }
     call.session = fields.text_or_empty("session");
     call.correlation_id = fields.text_or_empty("correlation_id");
     if (fields.find("metadata") != nullptr) {
@@ -191,7 +222,7 @@ host_message host_message_decoder::decode(const frame_view& frame, region_source
         return to_call(fields, frame, regions);
     }
     if (type == "credit") {
-        return credit_message{fields.number("id"), to_credit(fields, "credit")};
+        return credit_message{fields.number("id"), to_credit(fields, "credit"), to_released(fields)};
     }
     if (type == "ping") {
         return ping_message{fields.number("seq")};
@@ -215,7 +246,7 @@ host_message host_message_decoder::decode(const frame_view& frame, region_source
     if (type == "welcome") {
         const auto capacity = fields.find("capacity") != nullptr ? fields.number("capacity") : 0;
         return welcome_message{to_limits(fields), capacity, fields.text_or_empty("correlation"),
-                               fields.text_or_empty("previous_exit"), to_shared_limits(fields)};
+                               fields.text_or_empty("previous_exit"), to_shared(fields)};
     }
     throw protocol_violation("a host may not send a message of that type");
 }

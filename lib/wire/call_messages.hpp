@@ -40,10 +40,11 @@ struct worker_limits {
     std::size_t tool_call_bytes = static_cast<std::size_t>(-1); ///< the frame of a tool call
 };
 
-/// The memory that a worker and its host share.
+/// The host's limits for shared memory, for each direction.
 struct shared_limits {
-    std::size_t least = 0; ///< attachments from so many bytes on are shared
-    std::size_t bytes = 0; ///< most bytes, in each direction
+    std::size_t least = 0;   ///< bytes of an attachment
+    std::size_t bytes = 0;   ///< of all regions together, and of the shared attachments of one message
+    std::size_t regions = 0; ///< number
 };
 
 /// Messages of the host.
@@ -52,7 +53,7 @@ struct welcome_message {
     std::size_t capacity = 0;            ///< concurrent calls of the worker; 0 = as many as the worker offers
     std::string correlation;             ///< the prefix of the id of a call without an id of its own
     std::string previous_exit;           ///< empty if unknown
-    std::optional<shared_limits> shared; ///< attachments may lie in shared memory; empty: they must not
+    std::optional<shared_limits> shared; ///< present if attachments may lie in shared memory
 };
 struct call_message {
     std::uint64_t id = 0;
@@ -67,6 +68,7 @@ struct call_message {
     std::optional<stream_credit> stream;
     batch_place batch;
     std::shared_ptr<const node_call> for_node; ///< null unless the call was sent to a node
+    std::vector<region_place> released; ///< of results in shared memory: the worker may write there again
 };
 struct cancel_message {
     std::uint64_t id = 0;
@@ -78,6 +80,7 @@ struct recall_message {
 struct credit_message {
     std::uint64_t id = 0;
     stream_credit more;
+    std::vector<region_place> released; ///< as in a call
 };
 struct tool_result_message {
     std::uint64_t tool_call = 0;

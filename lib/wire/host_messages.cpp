@@ -28,6 +28,10 @@ constexpr std::size_t longest_preface = 144;
 
 constexpr std::size_t payload_alignment = 16;
 
+// The longest text of one released place, with a comma, and room for the text around the places.
+constexpr std::size_t longest_release = 48;
+constexpr std::size_t around_releases = 256;
+
 // Enough for most calls.
 constexpr std::size_t small_body = 160;
 
@@ -89,9 +93,33 @@ void append_head(std::string& out, const request& call, std::size_t deepest = de
     out += R"(,"args":)"sv;
 }
 
+/// Appends released places as [region, begin].
+void append_released(std::string& out, std::span<const region_place> places) {
+    if (places.empty()) {
+        return;
+    }
+    out += R"(,"released":[)";
+    for (const auto& each : places) {
+        out += '[';
+        append_json_number(out, each.region);
+        out += ',';
+        append_json_number(out, each.begin);
+        out += "],";
+    }
+    out.back() = ']';
+}
+
+std::size_t releases_within(std::size_t room) noexcept {
+    return room < around_releases ? 0 : (room - around_releases) / longest_release;
+}
+
 /// Appends the body of a call whose attachments are in shared memory, at least some of them.
 void append_body_with_places(std::string& out, std::string_view body, const request& call,
                              std::span<const region_place> places) {
+    if (places.empty()) {
+        out += body;
+        return;
+    }
     std::string head;
     append_head(head, call);
     append_head(out, call, deepest_nesting, places);
@@ -102,12 +130,10 @@ void append_body_with_places(std::string& out, std::string_view body, const requ
 std::size_t append_payload(send_buffer& buffer, const std::vector<blob>& attachments,
                            std::span<const region_place> places) {
     std::size_t size = 0;
-    for (std::size_t i = 0; i < attachments.size(); ++i) {
-        if (!has_place(places, i)) {
-            buffer.append(attachments[i]);
-            size += attachments[i].size();
-        }
-    }
+    for_each_in_frame({attachments, places}, [&](const blob& each) {
+        buffer.append(each);
+        size += each.size();
+    });
     return size;
 }
 
@@ -263,6 +289,19 @@ std::size_t room_for_places(std::string_view body, const limit_options& limits) 
     return used < limits.json_bytes ? (limits.json_bytes - used) / longest_place : 0;
 }
 
+std::size_t room_for_released(std::string_view body, const request& call,
+                              const limit_options& limits) noexcept {
+    const auto used = longest_preface + body.size() + payload_alignment;
+    const auto with_places = used + call.attachments().size() * longest_place;
+    const auto with_payload = used + total_size(call.attachments());
+    return std::min(releases_within(limits.json_bytes - std::min(limits.json_bytes, with_places)),
+                    releases_within(limits.frame_bytes - std::min(limits.frame_bytes, with_payload)));
+}
+
+std::size_t room_for_released(const limit_options& limits) noexcept {
+    return releases_within(std::min(limits.json_bytes, limits.frame_bytes));
+}
+
 std::uint64_t outline_of(const request& call) noexcept {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
     return std::hash<std::string_view>()(call.command()) ^ odd * total_size(call.attachments());
@@ -294,9 +333,10 @@ void append_call(send_buffer& buffer, std::uint64_t id, std::string_view body, c
         if (facts.tools_for_node != nullptr) {
             append_node_facts(out, call, *facts.tools_for_node);
         }
-        if (facts.places.empty()) {
+        if ((facts.places.size() | facts.released.size()) == 0) { // almost always
             out += body;
         } else {
+            append_released(out, facts.released);
             append_body_with_places(out, body, call, facts.places);
         }
         if (has_arrays(call)) {
@@ -423,8 +463,11 @@ void append_recall(std::string& out, std::uint64_t id) {
     append_message(out, R"({"type":"recall","id":)" + std::to_string(id) + "}");
 }
 
-void append_credit(std::string& out, std::uint64_t id, stream_credit more) {
-    std::string json = R"({"type":"credit","id":)" + std::to_string(id) + R"(,"credit":)";
+void append_credit(std::string& out, std::uint64_t id, stream_credit more,
+                   std::span<const region_place> released) {
+    std::string json = R"({"type":"credit","id":)" + std::to_string(id);
+    append_released(json, released);
+    json += R"(,"credit":)";
     append_credit_facts(json, more);
     append_message(out, json + "}");
 }

@@ -60,15 +60,25 @@ struct call_dispatch {
     /// The attachments that lie in shared memory, each at its index; no region for attachments of the frame.
     /// Empty: all are in the frame.
     std::span<const region_place> places{};
+
+    /// The places of results in shared memory that the worker may use again.
+    std::span<const region_place> released{};
 };
 
 /// Returns how many attachments of the call may lie in shared memory within `limits`, which are those of
 /// encode_call().
 std::size_t room_for_places(std::string_view body, const limit_options& limits) noexcept;
 
+/// Returns how many released places may be in the frame of the call within `limits`, whatever attachments lie
+/// in shared memory.
+std::size_t room_for_released(std::string_view body, const request& call,
+                              const limit_options& limits) noexcept;
+
+/// Returns the same for a credit.
+std::size_t room_for_released(const limit_options& limits) noexcept;
+
 /// `body`: the result of encode_call() for `call`. The call's attachments follow the body, except the
-/// attachments with a place. Appends the whole
-/// frame, or nothing if it throws.
+/// attachments with a place. Appends the whole frame, or nothing if it throws.
 void append_call(send_buffer& out, std::uint64_t id, std::string_view body, const request& call,
                  const call_dispatch& facts);
 
@@ -113,7 +123,8 @@ void append_frame(send_buffer& out, const encoded_frame& frame);
 
 void append_cancel(std::string& out, std::uint64_t id);
 void append_recall(std::string& out, std::uint64_t id);
-void append_credit(std::string& out, std::uint64_t id, stream_credit more);
+void append_credit(std::string& out, std::uint64_t id, stream_credit more,
+                   std::span<const region_place> released = {});
 void append_ping(std::string& out, std::uint64_t sequence);
 void append_shutdown(std::string& out, duration grace);
 

@@ -19,7 +19,7 @@ std::string encode_region(const region_packet& packet) {
     append_json_number(out, packet.region);
     out += R"(,"bytes":)";
     append_json_number(out, packet.bytes);
-    out += '}';
+    out += packet.is_for_results ? R"(,"results":1})" : "}";
     return out;
 }
 
@@ -31,10 +31,12 @@ std::optional<region_packet> decode_region(std::string_view text) {
                 packet.region = field.value.to_number<std::uint64_t>();
             } else if (field.key == "bytes") {
                 packet.bytes = field.value.to_number<std::size_t>();
+            } else if (field.key == "results") {
+                packet.is_for_results = field.value.to_number<std::uint64_t>() != 0;
             }
         });
-    const bool is_region = is_readable && packet.region > 0 && packet.bytes > 0;
-    return is_region ? std::optional(packet) : std::nullopt;
+    const bool is_numbered = packet.region > 0 || packet.is_for_results;
+    return is_readable && is_numbered && packet.bytes > 0 ? std::optional(packet) : std::nullopt;
 }
 
 } // namespace skep

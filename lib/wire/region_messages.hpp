@@ -14,10 +14,11 @@ namespace skep {
 /// The most bytes of a packet on the line for shared memory.
 inline constexpr std::size_t most_region_bytes = 256;
 
-/// A region of memory whose descriptor comes with the packet.
+/// A region of memory whose descriptor comes with the packet, or the refusal of a region for results.
 struct region_packet {
-    std::uint64_t region = 0; ///< number, 1 or more
-    std::size_t bytes = 0;    ///< 1 or more
+    std::uint64_t region = 0;    ///< number; 0: the refusal, without a descriptor
+    std::size_t bytes = 0;       ///< 1 or more
+    bool is_for_results = false; ///< the worker writes there; else the host
 };
 
 std::string encode_region(const region_packet& packet);

@@ -333,8 +333,10 @@ worker_message worker_message_decoder::finish(const frame_view& frame) {
 std::size_t worker_message_decoder::cost_of(const worker_message& message,
                                             const frame_view& frame) const noexcept {
     const auto* const asked = std::get_if<tool_call_message>(&message);
-    return cost_of_reading(frame.json.size(), reader_.tree_bytes()) +
-           cost_of_attachments(frame.payload.size(), asked != nullptr ? asked->attachments.size() : 0);
+    const auto reading = cost_of_reading(frame.json.size(), reader_.tree_bytes());
+    return asked == nullptr
+               ? reading
+               : reading + cost_of_attachments(total_size(asked->attachments), asked->attachments.size());
 }
 
 /// Limits the size of unasked messages and tool calls, including unknown members.
@@ -356,9 +358,9 @@ worker_message worker_message_decoder::to_message(std::vector<json_field>& read,
                                                   const frame_view& frame) const {
     const members any(read, "?");
     const auto type = any.to_view("type", any.value("type"));
-    static constexpr std::array<std::string_view, 12> known{"result",   "chunk",     "pong",     "error",
-                                                            "progress", "tool_call", "recalled", "release",
-                                                            "event",    "log",       "ready",    "hello"};
+    static constexpr std::array<std::string_view, 13> known{
+        "result",  "chunk",  "pong",  "error", "progress", "tool_call", "recalled",
+        "release", "region", "event", "log",   "ready",    "hello"};
     if (std::find(known.begin(), known.end(), type) == known.end()) {
         throw protocol_violation("a worker may not send a message of that type");
     }
@@ -390,6 +392,9 @@ worker_message worker_message_decoder::to_message(std::vector<json_field>& read,
     }
     if (type == "release") {
         return release_message{{fields.number("region"), fields.number("at")}};
+    }
+    if (type == "region") {
+        return region_message{fields.number("bytes")};
     }
     if (type == "progress") {
         return to_progress(fields);

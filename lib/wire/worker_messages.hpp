@@ -86,7 +86,7 @@ struct chunk_message {
     std::uint64_t id = 0;
     boost::json::value value;
     std::vector<blob> attachments;
-    std::size_t bytes = 0; ///< of JSON and all attachments, for the credit
+    std::size_t bytes = 0; ///< of JSON and attachments, also shared ones, for the credit
 };
 struct error_message {
     std::uint64_t id = 0;
@@ -116,6 +116,10 @@ struct recalled_message {
 /// The worker no longer reads an attachment in shared memory.
 struct release_message {
     region_place place;
+};
+/// The worker asks for a region of shared memory for its results.
+struct region_message {
+    std::uint64_t bytes = 0;
 };
 struct pong_message {
     std::uint64_t sequence = 0;
@@ -147,9 +151,10 @@ struct log_message {
     std::string text;
     std::string correlation_id;
 };
-using worker_message = std::variant<hello_message, ready_message, result_message, chunk_message,
-                                    error_message, progress_message, tool_call_message, recalled_message,
-                                    release_message, pong_message, event_message, log_message>;
+using worker_message =
+    std::variant<hello_message, ready_message, result_message, chunk_message, error_message, progress_message,
+                 tool_call_message, recalled_message, release_message, region_message, pong_message,
+                 event_message, log_message>;
 
 /// Limits for unasked messages and tool calls.
 struct message_limits {
@@ -171,7 +176,7 @@ public:
     explicit worker_message_decoder(const json_limits& json, const message_limits& limits = {})
         : reader_(json), limits_(limits) {}
 
-    /// From now on, opens attachments in shared memory. Until then, no message may have any.
+    /// Allows attachments in shared memory from now on. `memory` must outlive this object.
     void share(region_source& memory) noexcept { memory_ = &memory; }
 
     worker_message decode(const frame_view& frame);
@@ -190,7 +195,7 @@ private:
 
     json_field_reader reader_;
     message_limits limits_;
-    region_source* memory_ = nullptr;
+    region_source* memory_ = nullptr; ///< null: attachments are in the frame
 };
 
 } // namespace skep

@@ -71,10 +71,10 @@ std::optional<region_place> lending::reserve(std::size_t bytes) {
     auto place = arena_.reserve(bytes);
     const auto size = place ? 0 : arena_.size_of_next(bytes);
     if (size > 0) {
-        const auto region = arena_.next_region();
-        arena_.add(size);
+        const auto region = line_->next_number();
+        arena_.add(region, size);
         if (!line_->make(region, size)) {
-            arena_.drop_last();
+            arena_.drop(region);
             return std::nullopt;
         }
         place = arena_.reserve(bytes);

@@ -29,6 +29,10 @@ bool is_release(const worker_message& message) noexcept {
     return std::holds_alternative<release_message>(message);
 }
 
+bool is_request_for_region(const worker_message& message) noexcept {
+    return std::holds_alternative<region_message>(message);
+}
+
 bool is_record(const worker_message& message) noexcept {
     return std::holds_alternative<event_message>(message) || std::holds_alternative<log_message>(message);
 }
@@ -246,15 +250,16 @@ std::string link::stray() const {
 const char* link::objection_to(const worker_message& message, bool is_control) const noexcept {
     const bool is_early_record = is_record(message) && phase_ == phase::greeting;
     const bool is_for_control = std::holds_alternative<pong_message>(message) || is_recalled(message) ||
-                                is_release(message) || is_record(message);
+                                is_release(message) || is_request_for_region(message) || is_record(message);
     if (is_control) {
         return is_early_record ? "a record before its hello"
                : is_for_control
                    ? nullptr
-                   : "only pong, recalled, release, event and log may come over the control channel";
+                   : "only pong, recalled, release, region, event and log may come over the control channel";
     }
     if (is_for_control) {
-        return has_control() ? "pong, recalled, release, event and log may come over the control channel only"
+        return has_control()
+                   ? "pong, recalled, release, region, event and log may come over the control channel only"
                : is_early_record ? "a record before its hello"
                                  : nullptr;
     }

@@ -6,18 +6,20 @@
 #include "runtime/region_line.hpp"
 #include "wire/attachments.hpp"
 #include "wire/protocol_violation.hpp"
+#include "worker/result_memory.hpp"
 #include <skep/shared_options.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace skep {
 
-/// The attachments that a worker's messages have in shared memory. Used on the pool's strand.
+/// The attachments that a worker's messages have in shared memory: in regions for results, and in sealed
+/// memory. Used on the pool's strand.
 class memory_intake final : public region_source {
 public:
-    explicit memory_intake(const shared_options& options) noexcept : options_(options) {}
+    memory_intake(const shared_options& options, result_memory& results) noexcept
+        : options_(options), results_(results) {}
 
     /// Begins to take memory from the line, which must stay until close().
     void connect(region_line& line) noexcept { line_ = &line; }
@@ -25,8 +27,7 @@ public:
 
     blob open(const region_place& place, std::size_t bytes) override {
         if (!place.is_sealed) {
-            throw protocol_violation("an attachment is in region " + std::to_string(place.region) +
-                                     ", which the worker must not write");
+            return results_.open(place, bytes);
         }
         if (line_ == nullptr) {
             throw protocol_violation("an attachment is in shared memory, which has ended");
@@ -41,7 +42,7 @@ public:
         return options_.bytes;
     }
 
-    /// Returns the number of attachments taken.
+    /// Returns the number of attachments taken in sealed memory.
     std::uint64_t taken() const noexcept { return taken_; }
 
 private:
@@ -49,6 +50,7 @@ private:
     static constexpr std::size_t most_packets = 4096;
 
     const shared_options& options_;
+    result_memory& results_;
     region_line* line_ = nullptr; ///< null: no memory is shared
     std::size_t packets_ = 0;     ///< that the message may still take
     std::uint64_t taken_ = 0;

@@ -6,6 +6,7 @@
 #include "worker/call_table.hpp"
 #include "worker/lending.hpp"
 #include "worker/memory_intake.hpp"
+#include "worker/result_memory.hpp"
 #include "worker/tool_runner.hpp"
 #include "worker/worker_core.hpp"
 #include <skep/unanswered_calls.hpp>
@@ -129,8 +130,9 @@ public:
     /// Takes a call that gets no answer, last sent first. For use after calls_lost.
     std::optional<lost_call_notice> take_lost();
 
-    /// The memory of attachments to the worker, and from the worker.
+    /// The memory lent to the worker, of its results, and of all that it sends.
     const lending& memory() const noexcept { return memory_; }
+    const result_memory& results() const noexcept { return results_; }
     const memory_intake& received_memory() const noexcept { return received_; }
 
     /// Figures of the calls known to the pool: the calls answered, the errors among the answers, and the time
@@ -161,6 +163,7 @@ private:
     void describe_node_in(reply& new_reply, const node_answer* facts) const;
 
     void send(std::span<call* const> batch, time_point now);
+    void append_releasing(std::uint64_t id, const call& sent_call, call_dispatch& facts);
     std::vector<std::string> tools_of(const call& sent_call) const;
 
     /// Called after every possible change of the places. `subject`: the call that took or freed a place.
@@ -182,10 +185,12 @@ private:
 
     tool_runner& tools() noexcept { return tools_; }
     lending& memory() noexcept { return memory_; }
+    result_memory& results() noexcept { return results_; }
 
     /// Ends the shared memory. Precondition: all messages of the worker have been read.
     void close_memory() noexcept {
         received_.close();
+        results_.end();
         memory_.close();
     }
 
@@ -208,6 +213,7 @@ private:
     batch_commands batches_;
     tool_runner tools_;
     lending memory_;
+    result_memory results_;
     memory_intake received_;
     bool gives_back_ = false; ///< calls that it has not begun
     bool is_on_trial_ = false;

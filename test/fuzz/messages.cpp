@@ -15,6 +15,7 @@
 #include <boost/json/object.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <fuzzer/FuzzedDataProvider.h>
 #include <span>
 #include <string>
@@ -146,18 +147,14 @@ struct any_memory final : region_source {
     std::size_t opened = 0; ///< bytes of the message
 };
 
-/// The text of the breach, or none.
-std::string outcome(worker_message_decoder& decoder, const frame_view& frame) {
-    any_memory memory;
-    decoder.share(memory);
+/// The text of the breach, or none. `memory`: of the decoder, if it has any.
+std::string outcome(worker_message_decoder& decoder, const frame_view& frame,
+                    const any_memory* memory = nullptr) {
     try {
         const auto message = decoder.decode(frame);
         if (const auto* const result = std::get_if<result_message>(&message)) {
-            std::size_t bytes = 0;
-            for (const auto& attachment : result->attachments) {
-                bytes += attachment.size();
-            }
-            require(bytes == frame.payload.size() + memory.opened,
+            const auto shared = memory != nullptr ? memory->opened : 0;
+            require(total_size(result->attachments) == frame.payload.size() + shared,
                     "the attachments are the payload and the places");
         }
     } catch (const protocol_violation& breach) {
@@ -183,6 +180,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto first = outcome(decoder, frame);
     outcome(decoder, {R"({"type":"result","id":1,"value":[{"a":"b"}]})", {}});
     require(outcome(decoder, frame) == first, "a message means the same whatever came before");
+    any_memory memory;
+    worker_message_decoder sharing(limits);
+    sharing.share(memory);
+    const auto shared = outcome(sharing, frame, &memory);
+    require(!first.empty() || shared.empty(), "a message without places may come from a worker that shares");
     try {
         check_fields(text, limits);
     } catch (const protocol_violation&) {

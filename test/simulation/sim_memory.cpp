@@ -44,6 +44,9 @@ public:
     }
 
     std::uint64_t opened_bytes() const noexcept override { return 0; }
+    blob make_for_results(std::uint64_t, std::size_t) noexcept override { return {}; }
+    bool refuse_for_results(std::size_t) noexcept override { return true; }
+    bool provide(std::span<const std::byte>) noexcept override { return true; }
 
     /// No user of the simulation has shared blobs, and no worker passes sealed memory.
     std::optional<region_place> pass(std::uint64_t, const blob&, std::size_t) noexcept override {

@@ -3,6 +3,7 @@
 
 #include "support/text.hpp"
 #include "wire/answer_messages.hpp"
+#include "wire/attachments.hpp"
 #include "wire/json_writer.hpp"
 #include "wire/protocol_violation.hpp"
 
@@ -12,8 +13,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 using namespace skep;
 using skep::test::contains;
@@ -137,7 +141,7 @@ BOOST_AUTO_TEST_CASE(attachments_with_places_are_not_in_the_frame) {
     const std::vector<blob> attachments{blob(std::vector<std::byte>(600)),
                                         blob::copy_of(std::as_bytes(std::span("abc", 3))),
                                         blob(std::vector<std::byte>(400))};
-    const std::vector<region_place> places{{4, 96, true}, {}, {7, 0, true}};
+    const std::vector<region_place> places{{4, 96, true}, {}, {7, 8192}};
     worker_limits limits;
     limits.frame_bytes = 300; // which the places do not count for
     std::string frames;
@@ -190,6 +194,12 @@ BOOST_AUTO_TEST_CASE(a_host_has_memory_for_all_the_places_that_a_worker_may_name
         BOOST_CHECK_NO_THROW(received(frames, {}, limits, &memory));
     }
     BOOST_TEST(taken > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_request_for_a_region) {
+    std::string frames;
+    append_region_request(frames, 4'194'304);
+    BOOST_TEST(std::get<region_message>(received(frames)).bytes == 4'194'304u);
 }
 
 BOOST_AUTO_TEST_CASE(the_facts_of_a_node_go_with_an_answer) {

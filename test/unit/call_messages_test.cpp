@@ -237,14 +237,33 @@ BOOST_AUTO_TEST_CASE(a_welcome) {
         decode_as<welcome_message>(R"({"type":"welcome","limits":{"tool_calls":9},"correlation":"7f-"})");
     BOOST_TEST(told.limits.tool_calls == 9u);
     BOOST_TEST(told.correlation == "7f-");
-    BOOST_TEST(!told.shared.has_value());
+    BOOST_TEST(!told.shared);
     frames.clear();
     const shared_options shared;
     append_welcome(frames, {worker, heartbeat, limits, 4, "7f-", "info", {}, &shared});
-    const auto read = sent<welcome_message>(frames).shared;
-    BOOST_REQUIRE(read.has_value());
-    BOOST_TEST(read->least == shared.least);
-    BOOST_TEST(read->bytes == shared.bytes);
+    const auto limits_of_memory = sent<welcome_message>(frames).shared;
+    BOOST_REQUIRE(limits_of_memory);
+    BOOST_TEST(limits_of_memory->least == shared.least);
+    BOOST_TEST(limits_of_memory->bytes == shared.bytes);
+    BOOST_TEST(limits_of_memory->regions == shared.regions);
+}
+
+BOOST_AUTO_TEST_CASE(released_places) {
+    std::string frames;
+    const std::vector<region_place> released{{4, 0}, {4, 8192}};
+    append_credit(frames, 4, {32, 2048}, released);
+    BOOST_TEST((sent<credit_message>(frames).released == released));
+    frames.clear();
+    append_credit(frames, 4, {32, 2048});
+    BOOST_TEST(sent<credit_message>(frames).released.empty());
+    for (const std::string list :
+         {"1", "[1]", "[[1]]", "[[1,2,3]]", "[[1,-1]]", R"([["a",0]])", "[[1,0.5]]"}) {
+        BOOST_TEST_CONTEXT(list) {
+            const auto credit =
+                R"({"type":"credit","id":1,"credit":{"chunks":1,"bytes":1},"released":)" + list + "}";
+            BOOST_CHECK_THROW(decode_as<credit_message>(credit), protocol_violation);
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(control_messages) {

@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(where_there_is_a_control_channel_answers_have_to_come_over_
     pool.run_until_idle();
     BOOST_TEST(pool.worker(0).terminations == 1);
     check_mentions(pool.status().workers.at(0).last_failure,
-                   "pong, recalled, release, event and log may come over the control channel only");
+                   "pong, recalled, release, region, event and log may come over the control channel only");
 }
 
 BOOST_AUTO_TEST_CASE(silent_while_idle_it_is_lost) {

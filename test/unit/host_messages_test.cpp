@@ -217,6 +217,77 @@ BOOST_AUTO_TEST_CASE(places_never_exceed_the_limit_of_the_json) {
     BOOST_TEST(room_for_places(std::string(1024, 'a'), limits) == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_call_names_released_places) {
+    request call("echo");
+    call.arg("a", 1).attach("abc").attach("defgh");
+    const std::vector<region_place> released{{4, 0}, {max_id, 8192}};
+    const std::vector<region_place> places{{}, {7, 8192}};
+    call_dispatch facts;
+    facts.released = released;
+    for (const bool has_places : {false, true}) {
+        facts.places = has_places ? std::span<const region_place>(places) : std::span<const region_place>();
+        send_buffer buffer;
+        append_call(buffer, 3, encode_call(call, limit_options()), call, facts);
+        const auto frame = take_apart(test::sent_bytes(buffer));
+        auto expected = sent_call(call, {}, 3).message;
+        expected["released"] = json::array{json::array{4, 0}, json::array{max_id, 8192}};
+        if (has_places) {
+            expected["attachments"] = json::array{3, {{"region", 7}, {"at", 8192}, {"bytes", 5}}};
+        }
+        BOOST_TEST((frame.message == expected), json::serialize(frame.message));
+        BOOST_TEST(frame.payload == (has_places ? "abc" : "abcdefgh"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(released_places_never_exceed_a_limit) {
+    request call("echo");
+    call.attach(std::string(500, 'a'));
+    limit_options by_json;
+    by_json.json_bytes = 1024;
+    limit_options by_frame;
+    by_frame.frame_bytes = 1400;
+    by_frame.json_bytes = 1400;
+    for (const auto& limits : {by_json, by_frame}) {
+        const auto body = encode_call(call, limits);
+        const std::vector<region_place> places{{max_id, 1ULL << 40}};
+        const std::vector<region_place> released(room_for_released(body, call, limits),
+                                                 region_place{max_id, 1ULL << 40});
+        BOOST_TEST(!released.empty());
+        call_dispatch facts;
+        facts.left = facts.sent_after = std::chrono::hours(24 * 365);
+        facts.batch = {max_id, 65'536};
+        facts.released = released;
+        for (const bool has_places : {false, true}) {
+            facts.places =
+                has_places ? std::span<const region_place>(places) : std::span<const region_place>();
+            send_buffer buffer;
+            append_call(buffer, max_id, body, call, facts);
+            frame_decoder decoder({limits.frame_bytes, limits.json_bytes});
+            const auto bytes = test::sent_bytes(buffer);
+            const auto room = decoder.prepare();
+            std::copy(bytes.begin(), bytes.end(), room.begin());
+            decoder.commit(bytes.size());
+            BOOST_TEST(decoder.next().has_value());
+        }
+        std::string credit;
+        append_credit(credit, max_id, {1LL << 40, 1LL << 40},
+                      std::vector<region_place>(room_for_released(limits), region_place{max_id, 1ULL << 40}));
+        BOOST_TEST(credit.size() <= limits.json_bytes);
+    }
+    BOOST_TEST(room_for_released(std::string(1024, 'a'), call, by_json) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_credit_names_released_places) {
+    std::string out;
+    const std::vector<region_place> released{{4, 0}, {4, 8192}};
+    append_credit(out, 7, {2, 66}, released);
+    const json::object expected{{"type", "credit"},
+                                {"id", 7},
+                                {"credit", {{"chunks", 2}, {"bytes", 66}}},
+                                {"released", json::array{json::array{4, 0}, json::array{4, 8192}}}};
+    BOOST_TEST((take_apart(out).message == expected));
+}
+
 BOOST_AUTO_TEST_CASE(the_error_of_a_tool_fits_into_every_limit) {
     auto limits = up_to(1024);
     limits.json_bytes = 1024;

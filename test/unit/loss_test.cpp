@@ -454,7 +454,7 @@ BOOST_AUTO_TEST_CASE(an_answer_on_the_control_channel) {
         [](fake_worker& worker, auto id) {
             worker.send_control({{"type", "result"}, {"id", id}, {"value", 1}});
         },
-        "only pong, recalled, release, event and log may come over the control channel");
+        "only pong, recalled, release, region, event and log may come over the control channel");
 }
 
 BOOST_AUTO_TEST_CASE(garbage) {

@@ -20,6 +20,20 @@ BOOST_AUTO_TEST_CASE(a_region_arrives_as_it_was_sent) {
     BOOST_TEST_REQUIRE(read.has_value());
     BOOST_TEST(read->region == most);
     BOOST_TEST(read->bytes == most);
+    BOOST_TEST(!read->is_for_results);
+}
+
+BOOST_AUTO_TEST_CASE(a_region_for_results_arrives_as_it_was_sent) {
+    const auto read = decode_region(encode_region({4, 4096, true}));
+    BOOST_TEST_REQUIRE(read.has_value());
+    BOOST_TEST(read->region == 4u);
+    BOOST_TEST(read->is_for_results);
+    BOOST_TEST(encode_region({4, 4096, true}) == R"({"region":4,"bytes":4096,"results":1})");
+    const auto refusal = decode_region(R"({"region":0,"bytes":4096,"results":1})");
+    BOOST_TEST_REQUIRE(refusal.has_value());
+    BOOST_TEST(refusal->region == 0u);
+    BOOST_TEST(!decode_region(R"({"region":0,"bytes":0,"results":1})").has_value());
+    BOOST_TEST(!decode_region(R"({"region":0,"bytes":4096,"results":0})").has_value());
 }
 
 BOOST_AUTO_TEST_CASE(other_packets_are_no_regions) {

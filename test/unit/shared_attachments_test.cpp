@@ -4,7 +4,7 @@
 // Attachments in memory of the pool: what workers are sent, and what they may release.
 
 #include "server/shared_regions.hpp"
-#include "support/fake_runtime.hpp"
+#include "support/sharing_pool.hpp"
 #include <skep/shared_buffer.hpp>
 
 #include <boost/json/array.hpp>
@@ -29,41 +29,6 @@ constexpr std::size_t large = 64u << 10;
 struct no_output final : frame_output {
     bool write(std::span<const std::string_view>) noexcept override { return true; }
     bool has_room() noexcept override { return true; }
-};
-
-pool_config sharing_config(std::size_t workers = 1) {
-    auto config = fake_config(workers);
-    config.shared.enabled = true;
-    config.shared.least = large;
-    config.shared.bytes = 1u << 20;
-    return config;
-}
-
-void greet_as_sharer(fake_worker& worker) {
-    auto hello = worker.hello();
-    hello["shared"] = 1;
-    worker.send_data(hello);
-    worker.send_data({{"type", "ready"}});
-}
-
-/// A pool whose workers can share memory, unless `greet` says that they cannot.
-struct sharing_pool : manual_pool {
-    explicit sharing_pool(pool_config config, std::function<void(fake_worker&)> greet = greet_as_sharer)
-        : manual_pool(std::move(config)) {
-        runtime().with_regions = true;
-        runtime().on_start = std::move(greet);
-        start();
-    }
-
-    /// The attachments of the one call that a worker has received since the last look.
-    json::array take_attachments(std::size_t index = 0) {
-        const auto calls = worker(index).take_calls();
-        BOOST_REQUIRE(calls.size() == 1u);
-        last_id = id_of(calls[0]);
-        return calls[0].at("attachments").as_array();
-    }
-
-    std::uint64_t last_id = 0;
 };
 
 /// The worker's end of the memory that it shares.
@@ -224,13 +189,13 @@ BOOST_AUTO_TEST_CASE(a_release_comes_over_the_control_channel) {
         "may come over the control channel only");
 }
 
-BOOST_AUTO_TEST_CASE(a_result_has_no_attachments_in_regions_of_calls) {
+BOOST_AUTO_TEST_CASE(a_result_has_no_attachments_in_lent_memory) {
     check_violation(
         [](fake_worker& worker, const region_place& place) {
             const json::array attachments{{{"region", place.region}, {"at", place.begin}, {"bytes", large}}};
             worker.send_data({{"type", "result"}, {"id", 1}, {"value", 1}, {"attachments", attachments}});
         },
-        "which the worker must not write");
+        "none of its regions for results");
 }
 
 BOOST_AUTO_TEST_CASE(a_shared_buffer_goes_there_and_back_untouched) {

@@ -84,6 +84,44 @@ BOOST_AUTO_TEST_CASE(pages_are_provided_for_parts_that_begin_anywhere) {
     BOOST_TEST(provide_pages(made.memory.bytes().subspan(100, 1)));
 }
 
+BOOST_AUTO_TEST_CASE(the_maker_of_memory_for_results_sees_what_the_receiver_writes) {
+    const auto made = make_result_memory(size);
+    BOOST_REQUIRE(made.memory.bytes().size() == size);
+    const int fd = made.descriptor.get();
+    const auto received = map_result_memory(fd, size);
+    BOOST_REQUIRE(received.bytes().size() == size);
+    received.bytes()[size - 1] = std::byte(7);
+    BOOST_TEST(provide_readable_pages(made.memory.bytes()));
+    BOOST_TEST((made.memory.bytes()[size - 1] == std::byte(7)));
+    BOOST_TEST(::ftruncate(fd, 0) == -1);
+    BOOST_TEST(::ftruncate(fd, 2 * size) == -1);
+    BOOST_TEST(::fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE) == -1);
+    BOOST_TEST(map_result_memory(fd, size + 1).empty());
+}
+
+BOOST_AUTO_TEST_CASE(bytes_that_cannot_be_read_are_found_without_a_signal) {
+    const unique_fd fd(::memfd_create("test", MFD_CLOEXEC));
+    BOOST_REQUIRE(::ftruncate(fd.get(), size) == 0);
+    void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
+    BOOST_REQUIRE(mapped != MAP_FAILED);
+    const memory_mapping memory({static_cast<std::byte*>(mapped), size});
+    BOOST_TEST(provide_readable_pages(memory.bytes()));
+    BOOST_REQUIRE(::ftruncate(fd.get(), size / 2) == 0);
+    BOOST_TEST(provide_readable_pages(memory.bytes().first(size / 2)));
+    BOOST_TEST(!provide_readable_pages(memory.bytes()));
+}
+
+BOOST_AUTO_TEST_CASE(places_get_pages_from_the_first_on) {
+    auto made = make_lent_memory(size);
+    written_memory memory(std::move(made.memory));
+    BOOST_TEST(memory.open(4096, 10).size() == 10u);
+    BOOST_TEST(memory.provided() == 4106u);
+    BOOST_TEST(memory.open(0, 4096).size() == 4096u);
+    BOOST_TEST(memory.provided() == 4106u);
+    BOOST_TEST(memory.open(0, size).size() == size);
+    BOOST_TEST(memory.provided() == size);
+}
+
 BOOST_AUTO_TEST_CASE(memory_that_could_vanish_is_not_mapped) {
     constexpr int fixed = F_SEAL_SHRINK | F_SEAL_GROW;
     BOOST_TEST(!map_received_memory(memfd_of(size, fixed).get(), size).empty());

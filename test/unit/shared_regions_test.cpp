@@ -214,22 +214,21 @@ BOOST_FIXTURE_TEST_CASE(a_forked_child_passes_nothing, fixture) {
 }
 
 BOOST_FIXTURE_TEST_CASE(attachments_of_answers_are_passed_within_the_limits, fixture) {
-    answer_memory memory;
+    recorded_output requests;
+    answer_memory memory({5, 12, 1}, *worker, requests);
     const auto small = sealed_text("tiny");
     const auto large = sealed_text(std::string(6, 'x'));
-    BOOST_TEST(memory.place({large}).empty()); // the welcome has not come
-    memory.open(*worker, {5, 12});
-    BOOST_TEST(memory.place({}).empty());
-    BOOST_TEST(memory.place({small, blob::copy_of(large)}).empty());
-    const auto places = memory.place({blob(), large, small, large, large});
+    BOOST_TEST(memory.put({}).empty());
+    BOOST_TEST(memory.put({small, blob::copy_of(large)}).empty());
+    const auto places = memory.put({blob(), large, small, large, large});
     BOOST_REQUIRE(places.size() == 5u);
     BOOST_TEST(places[0].region == 0u);
     BOOST_TEST((places[1] == region_place{1, 0, true}));
     BOOST_TEST(places[2].region == 0u);
     BOOST_TEST((places[3] == region_place{2, 0, true}));
     BOOST_TEST(places[4].region == 0u); // 12 bytes are the most of a message
-    BOOST_TEST(memory.place({large})[0].region == 3u);
-    BOOST_TEST(memory.place({sealed_text(std::string(13, 'x')).part(0, 6)}).empty());
+    BOOST_TEST(memory.put({large})[0].region == 3u);
+    BOOST_TEST(memory.put({sealed_text(std::string(13, 'x')).part(0, 6)}).empty());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_host_that_reads_no_packets_does_not_block_the_worker, fixture) {

@@ -62,8 +62,8 @@ worker_status status_of(const worker& subject, moment now) {
     });
     result.last_probe = subject.health().last();
     result.loop = subject.loop();
-    if (subject.calls().memory().is_open()) {
-        result.shared_bytes = subject.calls().memory().bytes();
+    if (calls.memory().is_open()) {
+        result.shared_bytes = calls.memory().bytes() + calls.results().bytes();
     }
     if (const auto due = subject.recycling().due(); due != time_point::max()) {
         result.recycle_in = std::max(duration::zero(), duration(due - now.now));
@@ -119,6 +119,7 @@ void supervisor::report(pool_status& status, time_point now) {
     counters.attachments_passed = counters_.attachments_passed;
     counters.attachments_received = counters_.attachments_received;
     counters.shared_fallbacks = counters_.shared_fallbacks;
+    counters.shared_results = counters_.shared_results;
     roster_.for_each([&counters](const worker& each) {
         const auto& memory = each.calls().memory();
         counters.output_lines_dropped += each.output_lines_dropped();
@@ -126,6 +127,7 @@ void supervisor::report(pool_status& status, time_point now) {
         counters.attachments_passed += memory.passed();
         counters.attachments_received += each.calls().received_memory().taken();
         counters.shared_fallbacks += memory.fallbacks();
+        counters.shared_results += each.calls().results().opened();
     });
 }
 
