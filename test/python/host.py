@@ -108,7 +108,7 @@ class Peer:
             pass
 
     def receive(self, stream=None):
-        """The next message, None at the end of the stream; keeps the attachments at hand."""
+        """The next message, None at the end of the stream; keeps the attachments at hand, or their places in memory."""
         stream = stream or self.data
         head = self._exactly(stream, 8)
         if head is None:
@@ -117,8 +117,9 @@ class Peer:
         rest = self._exactly(stream, length - 4)
         message, position = json.loads(rest[:json_length]), json_length
         self.received_attachments = []
-        for size in message.get("attachments", ()):
-            self.received_attachments.append(rest[position : position + size])
+        for item in message.get("attachments", ()):
+            size = 0 if isinstance(item, dict) else item
+            self.received_attachments.append(item if isinstance(item, dict) else rest[position : position + size])
             position += size
         assert position == len(rest)
         return message

@@ -62,7 +62,7 @@ class Worker:
             is_pure_python=not in_c,
             may_yield=in_c,
             data_fd=self.end.fileno(),
-            regions=None,
+            shared=None,
         )
         self.interrupts = Interrupts()
         self.host = PoolHost(connection)

@@ -167,7 +167,8 @@ static PyObject* take_call(loop_object* self, size_t frame_size) {
     const char* const text = PyByteArray_AsString(self->memory) + self->begin + header_size;
     PyObject* const message = read_json(&self->reader, text, frame_size - header_size);
     if (message == NULL || !PyDict_CheckExact(message) ||
-        PyDict_Contains(message, self->names.attachments) != 0) {
+        PyDict_Contains(message, self->names.attachments) != 0 ||
+        PyDict_Contains(message, self->names.released) != 0) {
         Py_XDECREF(message);
         Py_RETURN_NONE;
     }

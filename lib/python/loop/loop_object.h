@@ -42,6 +42,7 @@ enum { header_size = 8, length_size = 4 };
     X(is_over)                                                                                               \
     X(is_stopping)                                                                                           \
     X(obj)                                                                                                   \
+    X(released)                                                                                              \
     X(sent_ms)                                                                                               \
     X(stream)                                                                                                \
     X(type)                                                                                                  \

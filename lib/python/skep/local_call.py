@@ -18,6 +18,7 @@ from ._calls.tools import encode_args
 from ._process.diagnostics import type_name
 from ._process.interpreter import SimpleQueue
 from ._wire.arrays import Array, array, form, is_numpy_array
+from ._wire.attachments import keep_in_frame, prepare
 from ._wire.conversion import ResultEncoder, with_attachments
 from ._wire.errors import HostError
 from ._wire.json_rules import Rules
@@ -142,6 +143,7 @@ class _LocalPort(EnginePort):
         self.window = Window()
         self.credit = Credit()
         self.limits = DEFAULT_LIMITS
+        self.share = keep_in_frame
         self.news = SimpleQueue()
         self.news.put(call)
         self.answer: Optional[Answer] = None
@@ -225,4 +227,4 @@ def _make_call(call_id: int, command: str, args: Mapping[str, Any], attachments:
 
 def _result_value(answer: Answer) -> Any:
     body, parts = answer
-    return with_attachments(json.loads(b"".join(body))["value"], [bytes(part) for part in parts])
+    return with_attachments(json.loads(b"".join(body))["value"], [bytes(part) for part in prepare(parts)])

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any, AsyncGenerator, Awaitable, Callable, Generator, List, Optional, Tuple, Union, cast
 
 from .._process.exits import exit_forked_child
-from .._wire.channel import frame_length
+from .._wire.attachments import message_size
 from .._wire.errors import Cancelled, Error
 from .._wire.messages import Answer, Answers
 from .batch import CallBatch
@@ -75,7 +75,7 @@ class AsyncChunkSender:
     async def send(self, value: Any) -> None:
         """Waits for credit, sends one chunk and yields to other tasks."""
         body, attachments = self._answers.chunk(self._call.id, self._call.command, value)
-        size = frame_length(body, attachments) - frame_length(())
+        size = message_size(body, attachments)
         while not self._credit.spend(self._call.id, size):
             self._batch.flush()
             self._end_if_cancelled()  # the host gives a cancelled call no credit
@@ -129,7 +129,7 @@ class AsyncResponder:
     def __init__(self, work: Work, host: PoolHost) -> None:
         self._work = work
         self._host = host
-        self._answers = Answers(host.limits)
+        self._answers = Answers(host.limits, share=host.share)
 
     async def respond(self, call: Call, window: LoopWindow) -> Answer:
         """Returns the answer to a call. Raises SystemExit after SIGTERM. Ends a forked child that returns from user code.

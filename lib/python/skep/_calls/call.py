@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 from .._wire.arrays import ArrayError
 from .._wire.conversion import with_arrays
 from .._wire.errors import InvalidArguments, ProtocolError
-from .._wire.regions import writable as writable_copy
+from .._wire.lent import writable as writable_copy
 from .interrupts import Window
 
 
@@ -225,6 +225,17 @@ def uninterrupted(call: Running) -> Iterator[None]:
     finally:
         if is_open:
             window.open(call.id)
+
+
+@contextmanager
+def uninterrupted_here() -> Iterator[None]:
+    """uninterrupted() for what the calling thread runs, if it runs calls."""
+    running = _context_call.get() or _global_call
+    if running is None:
+        yield
+        return
+    with uninterrupted(running):
+        yield
 
 
 def decode_arrays(call: Call) -> None:

@@ -8,7 +8,7 @@ from queue import Empty
 from typing import Any, Deque, Dict, Iterator, List, Optional, Sequence, Type
 
 from .._process.interpreter import SimpleQueue
-from .._wire.channel import frame_length
+from .._wire.attachments import Share, message_size
 from .._wire.errors import Cancelled, DeadlineExceeded, ResultTooLarge
 from .._wire.messages import Answer, Answers
 from .._wire.protocol import Limits
@@ -17,7 +17,6 @@ from .interrupts import CallWindow, Window
 from .streams import Account, ChunkList, Credit
 
 _MAX_KEPT = 1000  # chunks of a call without credit
-_EMPTY_FRAME = frame_length(())
 
 
 class EngineWindow(CallWindow):
@@ -42,6 +41,7 @@ class EnginePort:
     window: Window
     credit: Credit
     limits: Limits
+    share: Share
     news: "SimpleQueue[Optional[Call]]"  # new calls; None if a call is cancelled or has got credit, or to stop
 
     @property
@@ -127,7 +127,7 @@ class EngineCalls:
 
     def __init__(self, port: EnginePort) -> None:
         self._port = port
-        self._answers = Answers(port.limits)
+        self._answers = Answers(port.limits, share=port.share)
         self._streams: Dict[int, _Stream] = {}
         self._new: List[Call] = []  # that the function does not know yet
         self._gone: List[Call] = []  # that the function does not know to be
@@ -273,7 +273,7 @@ class EngineCalls:
     def _spend(self, stream: _Stream) -> None:
         """Moves the chunks that have credit to the messages. With the lock of the credit held."""
         chunks, account = stream.chunks, stream.account
-        while chunks and account is not None and account.spend(frame_length(*chunks[0]) - _EMPTY_FRAME):
+        while chunks and account is not None and account.spend(message_size(*chunks[0])):
             self._messages.append(chunks.popleft())
 
     def _end(self, stream: _Stream) -> None:

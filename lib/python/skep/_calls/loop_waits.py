@@ -75,7 +75,7 @@ async def call_async(tools: Tools, call: Call, name: str, timeout: Optional[floa
     answers = LoopMailbox()
     request = Request(call, name, timeout, answers)
     request.cancellation = asyncio.CancelledError
-    request.encode(args, tools.limits)
+    request.encode(args, tools.limits, tools.share)
     try:
         with uninterrupted(call):
             tools.submit(request)

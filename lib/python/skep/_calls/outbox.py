@@ -6,6 +6,7 @@ from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from .._process.exits import exit_without_host
 from .._process.interpreter import SimpleQueue, sleep
+from .._wire.attachments import Attachment
 from .._wire.channel import Channel, frame_length
 from .._wire.messages import Answer, encode
 from .._wire.protocol import Limits
@@ -30,7 +31,7 @@ class Batch:
         self._last_write = 0.0
         self._has_thread = False
 
-    def add(self, body: Sequence[bytes], attachments: Sequence[memoryview]) -> None:
+    def add(self, body: Sequence[bytes], attachments: Sequence[Attachment]) -> None:
         """Sends a message, at once or with the next write."""
         size = frame_length(body, attachments)
         with self._wakeup:

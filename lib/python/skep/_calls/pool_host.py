@@ -4,17 +4,20 @@ import sys
 import time
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
-from .._process.exits import exit_without_host
+from .._process.exits import exit_for_protocol_error, exit_without_host
+from .._wire.attachments import Attachment
 from .._wire.connection import Connection
 from .._wire.errors import ProtocolError
 from .._wire.messages import Answer
-from .._wire.protocol import Limits
-from .call import Call, Host, thread_window
+from .._wire.protocol import Limits, SharedLimits
+from .._wire.shared_memory import MOST_SHARED, SharedMemory
+from .call import Call, Host, thread_window, uninterrupted_here
 from .outbox import Outbox, Progress
 from .streams import Credit
 from .telemetry import records
 from .tools import Tools
 
+_ITEM_BYTES = 240  # of the host's memory, for the place of an attachment beyond its length
 _NO_LIMIT = sys.maxsize  # for an older host: it respects the capacity of the hello
 
 
@@ -27,7 +30,7 @@ class PoolHost(Host):
 
     def __init__(self, connection: Connection) -> None:
         self._data = connection.data
-        self._regions = connection.regions
+        self._shared = connection.shared
         self.outbox = Outbox(connection.data)
         is_one = connection.control is connection.data
         self.control_outbox = self.outbox if is_one else Outbox(connection.control)
@@ -52,32 +55,56 @@ class PoolHost(Host):
             self.correlation = message.get("correlation", "")
             self.capacity = _parse_capacity(message.get("capacity", _NO_LIMIT))
             self.log_level = str(message.get("log_level", self.log_level))
+            limits = SharedLimits.from_welcome(message["shared"]) if "shared" in message else None
         except (KeyError, TypeError) as error:
             raise ProtocolError(f"the welcome is malformed: {error!r}") from error
-        if "shared" in message:
-            self._data.regions = self._regions
+        if self._shared is not None and limits is not None:
+            self._begin_sharing(self._shared, limits)
         if message.get("records") is True:
             records.connect(self.control_outbox.send, self.limits)
         else:  # an older host accepts no records
             records.close()
         self._progress = Progress(self.outbox, self.limits)
-        self.tools = Tools(self.outbox, self._progress, self.limits, self.cancel)
+        self.tools = Tools(self.outbox, self._progress, self.limits, self.cancel, self.share)
+
+    def _begin_sharing(self, memory: SharedMemory, limits: SharedLimits) -> None:
+        self.limits = self.limits._replace(tree_bytes=self.limits.tree_bytes - MOST_SHARED * _ITEM_BYTES)
+        memory.accept(limits, self.control_outbox.send)
+        self._data.shared = memory
 
     @property
     def shares_memory(self) -> bool:
         """True if attachments of calls may lie in memory of the host."""
-        return self._data.regions is not None
+        return self._data.shared is not None
 
     @property
     def reads_shared_memory(self) -> bool:
         """True while views of attachments lie in memory of the host. The loop in C does not notice their ends."""
-        return self._regions is not None and self._regions.is_used
+        return self._shared is not None and self._shared.is_used
 
     def release_attachments(self) -> None:
         """Lets the host use memory again that nothing reads any more. Precondition: windows are closed."""
-        if self._regions is not None and self._regions.has_ended_uses:
-            messages = self._regions.take_releases()
+        if self._shared is not None and self._shared.has_ended_uses:
+            messages = self._shared.take_releases()
             self.control_outbox.send_all_of(messages)
+
+    def share(self, attachments: Sequence[memoryview]) -> Sequence[Attachment]:
+        """Moves large attachments of a message to shared memory, as far as there is room."""
+        memory = self._data.shared
+        if memory is None:
+            return attachments
+        try:
+            with uninterrupted_here():
+                return memory.share(attachments)
+        except OSError:
+            exit_without_host()
+        except ProtocolError as error:
+            exit_for_protocol_error(error)
+
+    def take_released(self, places: Any) -> None:
+        """Takes the places of attachments that the host no longer reads. Raises ProtocolError for other places."""
+        if self._data.shared is not None:
+            self._data.shared.release(places)
 
     def cancel(self, call_id: int) -> None:
         """Cancels a call. On the thread that listens to the host."""

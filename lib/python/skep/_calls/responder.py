@@ -260,7 +260,7 @@ class Responder:
             self._answers = self._make_answers()
 
     def _make_answers(self) -> Answers:
-        return Answers(self._host.limits, self._encode_result)
+        return Answers(self._host.limits, self._encode_result, self._host.share)
 
     def _stream(self, call: Call, credit: Tuple[int, int]) -> Answer:
         sender = ChunkSender(call, credit, self._answers, self._host.outbox.batch, self._host.credit)

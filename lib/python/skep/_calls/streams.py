@@ -5,7 +5,7 @@ import threading
 from typing import Any, Callable, Dict, Generator, List, Protocol, Tuple
 
 from .._process.interpreter import SimpleQueue
-from .._wire.channel import frame_length
+from .._wire.attachments import message_size
 from .._wire.errors import Cancelled, ResultTooLarge
 from .._wire.messages import Answers
 from .call import Call
@@ -103,9 +103,6 @@ class ChunkList:
         self.values.append(value)
 
 
-_EMPTY_FRAME = frame_length(())
-
-
 def drive(generator: "Generator[Any, None, Any]", deliver: Callable[[Any], None]) -> Any:
     """Delivers the values of a generator and returns its result. Closes it in any case, so that it can clean up.
 
@@ -124,6 +121,7 @@ def drive(generator: "Generator[Any, None, Any]", deliver: Callable[[Any], None]
             except Cancelled as cancelled:
                 advance = functools.partial(generator.throw, cancelled)
     finally:
+        del advance  # the traceback of a cancellation refers to this frame: a cycle that would keep the chunk
         generator.close()
 
 
@@ -153,7 +151,7 @@ class ChunkSender:
         """Waits for credit and sends one chunk. Interrupted only while it waits."""
         call, window = self._call, self._call.window
         body, attachments = self._answers.chunk(call.id, call.command, value)
-        size = frame_length(body, attachments) - _EMPTY_FRAME
+        size = message_size(body, attachments)
         window.close()
         while not self._credit.spend(call.id, size):
             self._batch.flush()

@@ -4,15 +4,16 @@ import queue
 import threading
 import time
 from collections import deque
-from typing import Any, Callable, Deque, Dict, List, Mapping, Optional, Set, Tuple, Type
+from typing import Any, Callable, Deque, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Type
 
 from .._process.interpreter import SimpleQueue
 from .._wire.arrays import ArrayError
+from .._wire.attachments import Attachment, Share, attachment_member
 from .._wire.channel import Frame, frame_length
 from .._wire.conversion import ResultEncoder, with_attachments
 from .._wire.errors import Cancelled, HostError, ProtocolError, UnserializableResult
 from .._wire.json_rules import Rules
-from .._wire.messages import Answer, attachment_lengths, encode
+from .._wire.messages import Answer, encode
 from .._wire.protocol import Limits
 from .call import Call, thread_window
 from .outbox import Outbox, Progress
@@ -46,12 +47,14 @@ class Request:
         waits = [wait for wait in (timeout, self._remaining) if wait is not None]
         self._deadline = time.monotonic() + min(waits) if waits else None
 
-    def encode(self, args: Mapping[str, Any], limits: Limits) -> None:
+    def encode(self, args: Mapping[str, Any], limits: Limits, share: Share) -> None:
         """Encodes the arguments. Raises ValueError if the host would refuse the message."""
         encoded_name = encode(self.name)
         if len(encoded_name) > _MAX_NAME_BYTES:
             raise ValueError(f"there is no tool '{self.name[:_MAX_NAME_BYTES]}...': names are shorter")
-        self._text, self._attachments = encode_args(self.name, args, limits)
+        self._text, views = encode_args(self.name, args, limits)
+        self._attachments: Sequence[Attachment] = share(views) if views else ()
+        self._member = attachment_member(self._attachments)
         parent = b',"parent_span":"%b"' % self._span.id.encode() if self._span else b""
         self._tail = b'%b,"name":%b,"args":' % (parent, encoded_name)
         body, attachments = self.message(_HIGHEST_NUMBER)
@@ -63,9 +66,8 @@ class Request:
 
     def message(self, number: int) -> Answer:
         """Returns the message with this number."""
-        lengths = attachment_lengths(self._attachments)
-        head = b'{"type":"tool_call","id":%d,"tool_call":%d%b' % (self.call.id, number, lengths)
-        return (head, self._tail, self._text, b"}"), self._attachments
+        head = b'{"type":"tool_call","id":%d,"tool_call":%d' % (self.call.id, number)
+        return (head, *self._member, self._tail, self._text, b"}"), self._attachments
 
     def wait_time(self) -> Optional[float]:
         """Returns the seconds until the deadline, None without a deadline."""
@@ -131,10 +133,13 @@ class Tools:
     The thread that listens to the host acquires only the lock of the accounts. No thread holds this lock while sending.
     """
 
-    def __init__(self, outbox: Outbox, progress: Progress, limits: Limits, cancel: Callable[[int], None]) -> None:
+    def __init__(
+        self, outbox: Outbox, progress: Progress, limits: Limits, cancel: Callable[[int], None], share: Share
+    ) -> None:
         self._outbox = outbox
         self._progress = progress
         self.limits = limits
+        self.share = share
         self._cancel = cancel
         self._last_number = 0
         self._pending: Dict[int, Request] = {}
@@ -145,7 +150,7 @@ class Tools:
         """Calls a tool and returns its result. On a thread that may block."""
         answers: "SimpleQueue[Any]" = SimpleQueue()
         request = Request(call, name, timeout, answers)
-        request.encode(args, self.limits)
+        request.encode(args, self.limits, self.share)
         window = thread_window(call)
         was_open = window.close()  # closed already in a coroutine that a plain command waits for
         try:

@@ -39,19 +39,38 @@ def _unpatched(name: str) -> Dict[str, Any]:
 if TYPE_CHECKING:
     from os import fork
     from queue import SimpleQueue
-    from select import poll
+    from select import epoll, poll
     from socket import socket
     from time import sleep
 else:
     fork = importlib.import_module("posix").fork
     SimpleQueue = importlib.import_module("_queue").SimpleQueue
     socket = importlib.import_module("_socket").socket
-    poll = _unpatched("select")["poll"]
+    _select = _unpatched("select")
+    epoll, poll = _select["epoll"], _select["poll"]
     sleep = _unpatched("time")["sleep"]
 
-__all__ = ["SimpleQueue", "fork", "poll", "replacement_of_threads", "sleep", "socket", "threading_kind"]
+__all__ = [
+    "SimpleQueue",
+    "epoll",
+    "fork",
+    "own_descriptor",
+    "poll",
+    "replacement_of_threads",
+    "sleep",
+    "socket",
+    "threading_kind",
+]
 
 _PATIENCE = 5.0  # seconds until a thread counts as not started
+
+
+def own_descriptor(descriptor: int) -> epoll:
+    """Returns the owner of any descriptor, which closes it in C with its last reference.
+
+    So the descriptor is closed at once, also in the middle of an interrupt, and without the warning of a file.
+    """
+    return epoll.fromfd(descriptor)
 
 
 # The SDK needs a thread that runs independently of the main thread: it receives the host's messages while a command

@@ -42,6 +42,8 @@ class Control:
                     self._host.control_outbox.send(b'{"type":"recalled","id":%d}' % message["id"])
             elif kind == "credit":
                 self._host.credit.grant(message["id"], parse_credit(message["credit"]))
+                if "released" in message:
+                    self._host.take_released(message["released"])
             elif kind in ("tool_result", "tool_error"):
                 self._host.tools.deliver(frame)
             elif kind == "call" and self._connection.calls is not None:

@@ -163,7 +163,7 @@ class Conversation:
         }
         if batches:
             hello["batches"] = batches
-        if self._connection.regions is not None:
+        if self._connection.shared is not None:
             hello["shared"] = 1
         if self._work.engine is not None:
             hello["slots"] = self._work.engine.slots

@@ -11,6 +11,8 @@ from .._process.interpreter import SimpleQueue
 from .._wire.messages import Answer
 from .thread_profile import ThreadProfile
 
+_ENGINE_ID = 0  # of all calls of an engine together: unlike the id of any call
+
 
 class EngineProfile(ThreadProfile):
     """The profile of a worker with an engine."""
@@ -25,7 +27,9 @@ class EngineProfile(ThreadProfile):
     def _serve_calls(self) -> None:
         threading.Thread(target=self._receive, name="skep-calls", daemon=True).start()
         calls = EngineCalls(_PoolPort(self))
-        set_global_call(CallGroup("an engine"))
+        group = CallGroup("an engine")
+        group.id, group.host, group.window = _ENGINE_ID, self.host, self._interrupts
+        set_global_call(group)
         while True:
             error = self._run_function(Engine(calls, self._interrupts))
             if not calls.fail_all(error) and not self.is_stopping:
@@ -76,6 +80,7 @@ class _PoolPort(EnginePort):
         self.news = profile._news
         self.credit = profile.host.credit
         self.limits = profile.host.limits
+        self.share = profile.host.share
 
     @property
     def is_stopping(self) -> bool:

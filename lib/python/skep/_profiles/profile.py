@@ -50,6 +50,8 @@ class Profile:
         """Waits for a call and returns it, None if the worker is to stop. Ends the process if the host is gone."""
         frame = self._connection.receive()
         if frame is not None:
+            if "released" in frame.message:
+                self._host.take_released(frame.message["released"])
             return Call(frame.message, frame.attachments, self._host, self._window)
         if not self._interrupts.is_stopping:
             exit_without_host()

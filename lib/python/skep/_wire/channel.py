@@ -2,7 +2,8 @@
 
     u32be frame_length | u32be json_length | JSON object | attachment bytes
 
-`frame_length` counts the bytes after it; the key "attachments" of the object holds the attachments' lengths.
+`frame_length` counts the bytes after it; the key "attachments" of the object holds the attachments' lengths, or their
+places in shared memory.
 """
 
 import contextlib
@@ -13,10 +14,11 @@ import struct
 from io import FileIO
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
+from .attachments import Attachment, prepare
 from .errors import ProtocolError
 from .json_text import decode
 from .protocol import DEFAULT_FRAME_LIMIT
-from .regions import Regions
+from .shared_memory import SharedMemory
 
 _HEADER = struct.Struct(">II")
 _BUFFER_SIZE = 256 * 1024  # the kernel provides only the pages in use
@@ -29,7 +31,7 @@ _MAX_PARTS = 512  # per system call; the kernel takes 1024
 Part = Union[bytes, memoryview]
 
 # A JSON object, encoded and possibly in parts, and its attachments.
-Message = Tuple[Sequence[bytes], Sequence[memoryview]]
+Message = Tuple[Sequence[bytes], Sequence[Attachment]]
 
 
 class Frame(NamedTuple):
@@ -43,7 +45,7 @@ class Frame(NamedTuple):
 _new_frame: Any = functools.partial(tuple.__new__, Frame)
 
 
-def frame_length(body: Sequence[bytes], attachments: Sequence[memoryview] = ()) -> int:
+def frame_length(body: Sequence[bytes], attachments: Sequence[Attachment] = ()) -> int:
     """Returns the length field of a frame with these parts. Frame limits apply to this number."""
     length = _JSON_LENGTH_SIZE + sum(map(len, body))
     return length + sum(map(len, attachments)) if attachments else length
@@ -89,7 +91,7 @@ class Channel:
         send_parts: Callable[[Sequence[Part]], Any],
     ) -> None:
         self.limit = DEFAULT_FRAME_LIMIT
-        self.regions: Optional[Regions] = None  # of attachments that are not in their frame
+        self.shared: Optional[SharedMemory] = None  # of attachments that are not in their frame
         self._receive_into = receive_into
         self._send_all = send_all
         self._send_parts = send_parts
@@ -141,38 +143,52 @@ class Channel:
                 return None
             self._end += count
 
-    def send(self, body: Sequence[bytes], attachments: Sequence[memoryview] = ()) -> None:
+    def send(self, body: Sequence[bytes], attachments: Sequence[Attachment] = ()) -> None:
         """Sends a JSON object, encoded and possibly in parts, and its attachments."""
         json_length = sum(map(len, body))
         length = _JSON_LENGTH_SIZE + json_length
+        in_frame: Sequence[memoryview] = ()
         if attachments:
-            length += sum(map(len, attachments))
-        parts = (_HEADER.pack(length, json_length), *body, *attachments)
+            in_frame = prepare(attachments)
+            length += sum(map(len, in_frame))
+        parts = (_HEADER.pack(length, json_length), *body, *in_frame)
         if length <= _SMALL_FRAME:
             self._send_all(b"".join(parts))
         else:  # a large frame is not copied once more
             self._send_parts(parts)
 
     def send_all_of(self, messages: Iterable[Message]) -> None:
-        """Sends messages in one write. Does not copy large ones."""
+        """Sends messages in one write. Does not copy large ones.
+
+        A write ends with a message that has shared attachments: the line has no room for the packets of many.
+        """
         parts: List[Part] = []
         small: List[Part] = []
         pack = _HEADER.pack
         for body, attachments in messages:
+            in_frame: Sequence[memoryview] = prepare(attachments) if attachments else ()
             length = json_length = sum(map(len, body))
-            length += _JSON_LENGTH_SIZE + sum(map(len, attachments)) if attachments else _JSON_LENGTH_SIZE
+            length += _JSON_LENGTH_SIZE + sum(map(len, in_frame)) if in_frame else _JSON_LENGTH_SIZE
             small.append(pack(length, json_length))
             if length <= _SMALL_FRAME:
                 small += body
-                small += attachments
+                small += in_frame
             else:
-                parts += (b"".join(small), *body, *attachments)
+                parts += (b"".join(small), *body, *in_frame)
                 small.clear()
+            if len(in_frame) < len(attachments):
+                self._write(parts, small)
+        self._write(parts, small)
+
+    def _write(self, parts: List[Part], small: List[Part]) -> None:
+        """Writes the parts, and then the small ones in one piece. Clears both."""
         rest = b"".join(small)
         if parts:
             self._send_parts((*parts, rest))
-        else:
+        elif small:
             self._send_all(rest)
+        parts.clear()
+        small.clear()
 
     def _cut_frame(self, size: int, json_length: int) -> Frame:
         json_start = self._start + _HEADER.size
@@ -199,14 +215,14 @@ class Channel:
 
     def _split(self, lengths: Any, start: int, end: int) -> List[memoryview]:
         items = lengths if type(lengths) is list else []
-        regions = self.regions
-        sizes = items if regions is None else [item for item in items if type(item) is not dict]
+        shared = self.shared
+        sizes = items if shared is None else [item for item in items if type(item) is not dict]
         if any(type(length) is not int or length < 0 for length in sizes) or sum(sizes) != end - start:
             raise ProtocolError(f"a frame carries {end - start} bytes of attachments but announces {lengths}")
         parts = []
         for item in items:
-            if regions is not None and type(item) is dict:
-                parts.append(regions.open(item))
+            if shared is not None and type(item) is dict:
+                parts.append(shared.open(item))
             else:
                 parts.append(self._view[start : start + item].toreadonly())
                 start += item

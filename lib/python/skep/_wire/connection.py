@@ -12,7 +12,7 @@ from .._process.interpreter import SimpleQueue, socket
 from .._process.script import script_name
 from .channel import Channel, Frame
 from .protocol import PROTOCOL_VERSION
-from .regions import Regions, can_share
+from .shared_memory import SharedMemory, can_share
 
 _HINT_FOR_PREFIXES = (
     ". A program between the pool and the interpreter must pass its descriptors 3 and 4 on. `conda run` closes them: "
@@ -28,7 +28,7 @@ class Connection:
     """The channels to the host: `data` for calls and the worker's messages about calls, `control` for the rest.
 
     On the stdio transport both are one channel, and the listening thread puts the calls into `calls`; over sockets
-    `calls` is None, and `data_fd` is the socket of the data channel. `regions` is None if the host shares no memory.
+    `calls` is None, and `data_fd` is the socket of the data channel. `shared` is None if the host shares no memory.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Connection:
         close: Callable[[], None],
         calls: "Optional[SimpleQueue[Optional[Frame]]]" = None,
         data_fd: Optional[int] = None,
-        regions: Optional[Regions] = None,
+        shared: Optional[SharedMemory] = None,
     ) -> None:
         self._is_used = False
         self.threads = os.environ.get("SKEP_THREADS", "1")  # read here: user code may change the environment later
@@ -54,7 +54,7 @@ class Connection:
         self.control_fd = control_fd
         self.calls = calls
         self.data_fd = data_fd
-        self.regions = regions
+        self.shared = shared
         self.receive = data.receive if calls is None else cast(Callable[[], Optional[Frame]], calls.get)
         self.stop_receiving = stop_receiving  # makes a blocked receive() return None
         self.close = close
@@ -99,13 +99,13 @@ def connect() -> Connection:
 
 def _over_sockets(token: str) -> Connection:
     data, control = (_open_socket(int(os.environ[name])) for name in ("SKEP_DATA_FD", "SKEP_CONTROL_FD"))
-    regions = _open_regions()
+    shared = _open_shared_memory()
 
     def close() -> None:
         data.close()
         control.close()
-        if regions is not None:
-            regions.close()
+        if shared is not None:
+            shared.close()
 
     return Connection(
         token,
@@ -115,19 +115,19 @@ def _over_sockets(token: str) -> Connection:
         functools.partial(data.shutdown, SHUT_RD),
         close,
         data_fd=data.fileno(),
-        regions=regions,
+        shared=shared,
     )
 
 
-def _open_regions() -> Optional[Regions]:
-    """Returns the regions of the host's memory; None if the host shares none, or the interpreter cannot use them."""
+def _open_shared_memory() -> Optional[SharedMemory]:
+    """Returns the memory that the host shares; None if it shares none, or the interpreter cannot use it."""
     descriptor = os.environ.get("SKEP_SHARED_FD")
     if descriptor is None:
         return None
     if not can_share():
         os.close(int(descriptor))
         return None
-    return Regions(int(descriptor))
+    return SharedMemory(int(descriptor))
 
 
 def _open_socket(descriptor: int) -> socket:

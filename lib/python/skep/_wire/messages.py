@@ -4,6 +4,7 @@ import json
 from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, Union
 
 from .._process.diagnostics import error_text, type_name, user_traceback, write_to_stderr
+from .attachments import Attachment, Share, attachment_member, keep_in_frame
 from .channel import Message, frame_length
 from .conversion import ARRAY_BEGIN, ResultEncoder
 from .errors import CallError, Error, ResultTooLarge, UnserializableResult, validate_code
@@ -19,9 +20,10 @@ _ESCAPED_CHARACTER = 6  # bytes
 _ERROR_OVERHEAD = 1024  # in the host's memory
 _DATA = b',"data":'
 
-# The text before the value, with places for the call's id and for attachment_lengths().
-_RESULT = b'{"type":"result","id":%d%b,"value":'
-_CHUNK = b'{"type":"chunk","id":%d%b,"value":'
+# The text before the value, or before attachment_member() if the value has attachments.
+_RESULT = b'{"type":"result","id":%d'
+_CHUNK = b'{"type":"chunk","id":%d'
+_VALUE = b',"value":'
 _RESULT_OVERHEAD = 64  # bytes of the frame besides the value, at most
 
 _ERROR = b'{"type":"error","id":%d'  # the text before the error
@@ -45,8 +47,11 @@ class Answers:
     `encode_result` is skep._loop's function for results of plain types. It returns None for other results.
     """
 
-    def __init__(self, limits: Limits, encode_result: Optional[EncodeResult] = None) -> None:
+    def __init__(
+        self, limits: Limits, encode_result: Optional[EncodeResult] = None, share: Share = keep_in_frame
+    ) -> None:
         self._encode_result = encode_result
+        self._share = share
         self._limits = limits
         self._rules = Rules(limits)
         self._encoder = ResultEncoder(self._rules)
@@ -70,13 +75,16 @@ class Answers:
         return self._value(_CHUNK, call_id, command, value)
 
     def _value(self, head: bytes, call_id: int, command: str, value: Any) -> Answer:
-        text, attachments = self._encoder.encode(value, command)
-        if attachments:
-            head %= call_id, attachment_lengths(attachments)
-            body = head, text, _aligning_end(len(head) + len(text)) if ARRAY_BEGIN in text else b"}"
+        text, views = self._encoder.encode(value, command)
+        attachments: Sequence[Attachment] = ()
+        body: Sequence[bytes]
+        if views:
+            attachments = self._share(views)
+            begin = (head % call_id, *attachment_member(attachments), _VALUE, text)
+            body = (*begin, _aligning_end(sum(map(len, begin))) if ARRAY_BEGIN in text else b"}")
         else:
-            body = head % (call_id, b""), text, b"}"
-        if attachments or len(text) + _RESULT_OVERHEAD > self._unchecked_length:
+            body = head % call_id + _VALUE, text, b"}"
+        if views or len(text) + _RESULT_OVERHEAD > self._unchecked_length:
             self._check_size(body, attachments, command)
             _advise_arrays(text, command)
         return body, attachments
@@ -137,7 +145,7 @@ class Answers:
             return b"", f"with it the answer takes {size} bytes; the limit is {self._length_limit} bytes"
         return text, ""
 
-    def _check_size(self, body: Sequence[bytes], attachments: Sequence[memoryview], command: str) -> None:
+    def _check_size(self, body: Sequence[bytes], attachments: Sequence[Attachment], command: str) -> None:
         size, limit = frame_length(body, attachments), self._limits.frame_bytes
         if size > limit:
             reason = f"result of '{command}' takes a frame of {size} bytes; the limit is {limit} bytes"
@@ -176,13 +184,6 @@ def _error(call_id: int, description: Dict[str, str], data: bytes = b"") -> byte
     if data:
         error = error[:-1] + _DATA + data + b"}"
     return _ERROR % call_id + b',"error":%b}' % error
-
-
-def attachment_lengths(attachments: List[memoryview]) -> bytes:
-    """Returns the member of a message with the lengths of its attachments; nothing if there are none."""
-    if not attachments:
-        return b""
-    return b',"attachments":[%b]' % ",".join(str(len(part)) for part in attachments).encode()
 
 
 # Limits of an error's texts, in bytes of UTF-8, as at the host: an exception may carry any amount of text. The start of
