@@ -84,6 +84,7 @@ def generate(engine: skep.Engine) -> None:
 vectors: List[List[float]] = worker.call_batch("embed", [{"text": "a"}, {"text": "b"}])
 best: Label = predict("text", top=1)[0]
 seen: List[Dict[str, float]] = worker.call("predict", text="text", top=1)
+memory: memoryview = skep.shared(4096)
 size: int = worker.call("size", [b"one", bytearray(b"two"), memoryview(b"three")], command=1)
 code: str = skep.Error("code", "message").code
 """
@@ -101,6 +102,8 @@ save()[1]  # index
 is_well().upper()  # attr-defined
 skep.attachments()[0].upper()  # attr-defined
 skep.current().upper()  # attr-defined
+skep.shared("4096")  # arg-type
+skep.shared(4096).upper()  # attr-defined
 skep.current().remaining + 1  # operator
 problem: Exception = skep.Cancelled()  # assignment
 worker.slot.upper()  # union-attr

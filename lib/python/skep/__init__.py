@@ -30,6 +30,7 @@ if sys.version_info < (3, 8):
 
 from ._calls.call import Call, attachments, call_host, call_host_async, current, progress
 from ._calls.engine import Engine, Step
+from ._calls.sharing import shared
 from ._calls.telemetry import emit, span, traceparent
 from ._profiles.thread_checks import guard
 from ._tools.breakpoints import breakpoint
@@ -76,6 +77,7 @@ __all__ = [
     "fake_tools",
     "guard",
     "progress",
+    "shared",
     "span",
     "traceparent",
 ]

@@ -1,5 +1,6 @@
 """What lib/python/README.md quotes, and is no program of its own."""
 
+import numpy
 import skep
 
 worker = skep.Worker(concurrency=200)  # calls at once; 100 without it
@@ -22,6 +23,14 @@ def generate(prompt):
     for token in model.tokens(prompt):
         yield token
     return {"finish": "length"}
+
+
+@worker.command
+def gradient(height, width):
+    """Returns an image of height x width numbers, whose memory the service gets without a copy."""
+    image = numpy.ndarray((height, width), "f4", skep.shared(height * width * 4))
+    image[:] = numpy.arange(width)
+    return image
 
 
 @worker.command

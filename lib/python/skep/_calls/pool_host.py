@@ -11,6 +11,7 @@ from .._wire.errors import ProtocolError
 from .._wire.messages import Answer
 from .._wire.protocol import Limits, SharedLimits
 from .._wire.shared_memory import MOST_SHARED, SharedMemory
+from . import sharing
 from .call import Call, Host, thread_window, uninterrupted_here
 from .outbox import Outbox, Progress
 from .streams import Credit
@@ -71,6 +72,7 @@ class PoolHost(Host):
         self.limits = self.limits._replace(tree_bytes=self.limits.tree_bytes - MOST_SHARED * _ITEM_BYTES)
         memory.accept(limits, self.control_outbox.send)
         self._data.shared = memory
+        sharing.connect(memory)
 
     @property
     def shares_memory(self) -> bool:

@@ -66,9 +66,9 @@ _PATIENCE = 5.0  # seconds until a thread counts as not started
 
 
 def own_descriptor(descriptor: int) -> epoll:
-    """Returns the owner of any descriptor, which closes it in C with its last reference.
+    """Returns the owner of any descriptor: its last reference closes the descriptor, in C.
 
-    So the descriptor is closed at once, also in the middle of an interrupt, and without the warning of a file.
+    So an interrupt cannot prevent the closing. A file would do the same, and warn.
     """
     return epoll.fromfd(descriptor)
 

@@ -1,4 +1,4 @@
-"""The places in a region: which bytes are free, and which are in use. Pure."""
+"""The free and the reserved places in a region. Pure."""
 
 import bisect
 from typing import Dict, List, Optional, Tuple

@@ -51,8 +51,8 @@ def frame_length(body: Sequence[bytes], attachments: Sequence[Attachment] = ()) 
     return length + sum(map(len, attachments)) if attachments else length
 
 
-def _memory(size: int) -> memoryview:
-    """Returns memory to receive into.
+def allocate(size: int) -> memoryview:
+    """Returns memory, of zeros.
 
     A large block comes without zeros written to it, and in huge pages where the kernel has some: otherwise the
     allocation would take longer than the receiving.
@@ -96,7 +96,7 @@ class Channel:
         self._send_all = send_all
         self._send_parts = send_parts
         # skep._loop uses these as well: the buffer, and the received bytes in it.
-        self._view = _memory(_BUFFER_SIZE)
+        self._view = allocate(_BUFFER_SIZE)
         self._start = self._end = 0
 
     @classmethod
@@ -230,7 +230,7 @@ class Channel:
 
     def _renew_buffer(self, size: int) -> None:
         rest = self._view[self._start : self._end]
-        self._view = _memory(max(size, _BUFFER_SIZE, len(rest)))
+        self._view = allocate(max(size, _BUFFER_SIZE, len(rest)))
         self._view[: len(rest)] = rest
         self._start, self._end = 0, len(rest)
 

@@ -1,11 +1,12 @@
 """The memory that a worker and its host share: attachments that are not in their frame."""
 
 import importlib.util
+import os
 import threading
-from typing import Any, Callable, Dict, List, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence
 
 from .._process.interpreter import epoll
-from .attachments import Attachment
+from .attachments import Attachment, SharedAttachment
 from .errors import ProtocolError
 from .json_text import decode
 from .lent import LentRegions
@@ -13,7 +14,12 @@ from .line import Line, Packet
 from .protocol import SharedLimits
 from .results import ResultRegions
 
-MOST_SHARED = 64  # attachments of one message, so that its list of them stays small
+if TYPE_CHECKING:
+    from .sealed import SealedMemory
+
+# Of one message. So its list of attachments stays small, and the line has room for the packets of sealed memory.
+MOST_SHARED = 64
+MOST_SEALED = 8
 
 
 def can_share() -> bool:
@@ -32,9 +38,10 @@ class SharedMemory:
 
     def __init__(self, descriptor: int) -> None:
         self._line = Line(descriptor)
-        self._lock = threading.Lock()  # of the packets from the host
+        self._lock = threading.Lock()  # of the packets from the host, and of the sealed memory
         self._lent = LentRegions()
         self._last_region = 0
+        self._sealed: "Optional[SealedMemory]" = None  # until there is some
         self._is_closed = False
 
     def accept(self, limits: SharedLimits, send: Callable[[bytes], None]) -> None:
@@ -47,15 +54,20 @@ class SharedMemory:
         """Closes the line in a forked child. Memory remains mapped; the child releases nothing and shares nothing."""
         self._is_closed = True
         self._line.close()
+        if self._sealed is not None:
+            self._sealed.leave_to_parent()
 
     # --- attachments of calls
 
     def open(self, item: Dict[str, Any]) -> memoryview:
         """Returns a read-only view of an attachment. Raises ProtocolError if no shared memory has it."""
-        number, begin, size = (item.get(name) for name in ("region", "at", "bytes"))
+        is_sealed = "sealed" in item
+        number, begin, size = (item.get(name) for name in ("sealed" if is_sealed else "region", "at", "bytes"))
         if type(number) is not int or type(begin) is not int or type(size) is not int:
             raise ProtocolError(f"a place of an attachment is malformed: {item}")
         with self._lock:
+            if is_sealed:
+                return self._open_sealed(number, begin, size)
             if number not in self._lent:
                 self._take_packets()
             if number not in self._lent:
@@ -79,6 +91,13 @@ class SharedMemory:
 
     # --- attachments of the worker's messages; with the window closed
 
+    def make(self, size: int) -> Optional[memoryview]:
+        """Returns writable memory that a message can pass on without a copy; None if there is none of this size."""
+        if self._is_closed or not self.limits.least <= size <= self.limits.bytes or not hasattr(os, "memfd_create"):
+            return None
+        with self._lock:
+            return self._sealed_memory().make(size)
+
     def share(self, attachments: Sequence[memoryview]) -> Sequence[Attachment]:
         """Moves the large attachments of a message to shared memory, as far as there is room. Does not wait."""
         least = self.limits.least
@@ -94,6 +113,11 @@ class SharedMemory:
             self._send(b'{"type":"region","bytes":%d}' % size)
         return shared
 
+    def pass_on(self, view: memoryview) -> Optional[SharedAttachment]:
+        """Returns the attachment without a copy, if its memory can be passed on."""
+        with self._lock:
+            return None if self._sealed is None else self._sealed.pass_on(view)
+
     def release(self, places: Any) -> None:
         """Frees places in regions for results, as a message of the host says. Raises ProtocolError for other places."""
         if type(places) is not list:
@@ -104,6 +128,19 @@ class SharedMemory:
             self.results.release((place[0], place[1]))
 
     # --- with the lock held
+
+    def _open_sealed(self, number: int, begin: int, size: int) -> memoryview:
+        sealed = self._sealed_memory()
+        if not sealed.has_come(number):
+            self._take_packets()
+        return sealed.open(number, begin, size)
+
+    def _sealed_memory(self) -> "SealedMemory":
+        if self._sealed is None:
+            from .sealed import SealedMemory  # with ctypes: slow to import, and most workers never need it
+
+            self._sealed = SealedMemory(self._line)
+        return self._sealed
 
     def _take_packets(self) -> None:
         """Takes the packets that have come. Does not wait: the host sends them before the messages that need them."""
@@ -123,6 +160,8 @@ class SharedMemory:
                 raise ProtocolError("shared memory has come without its memory, or there are too many open files")
             elif size < 1:
                 raise ValueError("it is empty")
+            elif "sealed" in message:
+                self._sealed_memory().add(int(message["sealed"]), size, memory)
             else:
                 self._add_region(int(message["region"]), size, memory, message.get("results") == 1)
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, OSError) as error:
@@ -145,16 +184,24 @@ class _SharedMessage:
         self._memory = memory
         self._room = memory.limits.bytes
         self._places = MOST_SHARED
+        self._sealed_places = MOST_SEALED
         self.missing: List[int] = []  # sizes of the attachments that a further region would have had room for
 
     def share(self, view: memoryview) -> Attachment:
         """Returns the attachment in shared memory, or as it is."""
         if view.nbytes > self._room or self._places == 0:
             return view
-        shared = self._memory.results.place(view)
+        shared = self._pass_on(view)
+        if shared is None:
+            shared = self._memory.results.place(view)
         if shared is None:
             self.missing.append(view.nbytes)
             return view
         self._room -= view.nbytes
         self._places -= 1
+        return shared
+
+    def _pass_on(self, view: memoryview) -> Optional[SharedAttachment]:
+        shared = self._memory.pass_on(view) if self._sealed_places else None
+        self._sealed_places -= shared is not None
         return shared
