@@ -103,6 +103,8 @@ def _import_for_workers(work: Work) -> None:
         from ._profiles import async_profile  # noqa: F401
     if work.thread_safe:
         from ._profiles import thread_profile  # noqa: F401
+    from ._wire import shared_memory  # noqa: F401  the pool may share some with its workers
+
     import_loop()
     threading_kind()  # reads a large file the first time
 

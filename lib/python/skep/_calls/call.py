@@ -9,7 +9,6 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 from .._wire.arrays import ArrayError
 from .._wire.conversion import with_arrays
 from .._wire.errors import InvalidArguments, ProtocolError
-from .._wire.lent import writable as writable_copy
 from .interrupts import Window
 
 
@@ -193,7 +192,11 @@ def attachments(writable: bool = False) -> List[memoryview]:
         RuntimeError: as current().
     """
     views = current().attachments
-    return [writable_copy(view) for view in views] if writable else views
+    if not writable:
+        return views
+    from .._wire.lent import writable as writable_copy  # most workers never need it
+
+    return [writable_copy(view) for view in views]
 
 
 def parse_credit(message: object) -> Tuple[int, int]:

@@ -2,15 +2,14 @@
 
 import sys
 import time
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence
 
 from .._process.exits import exit_for_protocol_error, exit_without_host
 from .._wire.attachments import Attachment
 from .._wire.connection import Connection
 from .._wire.errors import ProtocolError
 from .._wire.messages import Answer
-from .._wire.protocol import Limits, SharedLimits
-from .._wire.shared_memory import MOST_SHARED, SharedMemory
+from .._wire.protocol import Limits
 from . import sharing
 from .call import Call, Host, thread_window, uninterrupted_here
 from .outbox import Outbox, Progress
@@ -18,7 +17,9 @@ from .streams import Credit
 from .telemetry import records
 from .tools import Tools
 
-_ITEM_BYTES = 240  # of the host's memory, for the place of an attachment beyond its length
+if TYPE_CHECKING:
+    from .._wire.shared_memory import SharedMemory
+
 _NO_LIMIT = sys.maxsize  # for an older host: it respects the capacity of the hello
 
 
@@ -56,11 +57,10 @@ class PoolHost(Host):
             self.correlation = message.get("correlation", "")
             self.capacity = _parse_capacity(message.get("capacity", _NO_LIMIT))
             self.log_level = str(message.get("log_level", self.log_level))
-            limits = SharedLimits.from_welcome(message["shared"]) if "shared" in message else None
+            if self._shared is not None and "shared" in message:
+                self._begin_sharing(self._shared, message["shared"])
         except (KeyError, TypeError) as error:
             raise ProtocolError(f"the welcome is malformed: {error!r}") from error
-        if self._shared is not None and limits is not None:
-            self._begin_sharing(self._shared, limits)
         if message.get("records") is True:
             records.connect(self.control_outbox.send, self.limits)
         else:  # an older host accepts no records
@@ -68,9 +68,9 @@ class PoolHost(Host):
         self._progress = Progress(self.outbox, self.limits)
         self.tools = Tools(self.outbox, self._progress, self.limits, self.cancel, self.share)
 
-    def _begin_sharing(self, memory: SharedMemory, limits: SharedLimits) -> None:
-        self.limits = self.limits._replace(tree_bytes=self.limits.tree_bytes - MOST_SHARED * _ITEM_BYTES)
+    def _begin_sharing(self, memory: "SharedMemory", limits: Any) -> None:
         memory.accept(limits, self.control_outbox.send)
+        self.limits = self.limits._replace(tree_bytes=self.limits.tree_bytes - memory.tree_bytes)
         self._data.shared = memory
         sharing.connect(memory)
 

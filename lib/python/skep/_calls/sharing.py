@@ -1,16 +1,18 @@
 """Memory of user code that becomes an attachment without a copy."""
 
 import operator
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 from .._wire.channel import allocate
-from .._wire.shared_memory import SharedMemory
 from .call import uninterrupted_here
 
-_memory: Optional[SharedMemory] = None  # what this worker shares with its host
+if TYPE_CHECKING:
+    from .._wire.shared_memory import SharedMemory
+
+_memory: "Optional[SharedMemory]" = None  # of this worker and its host
 
 
-def connect(memory: SharedMemory) -> None:
+def connect(memory: "SharedMemory") -> None:
     """Lets shared() use the memory that this worker shares with its host."""
     global _memory
     _memory = memory

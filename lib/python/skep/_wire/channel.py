@@ -12,13 +12,15 @@ import mmap
 import socket
 import struct
 from io import FileIO
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from .attachments import Attachment, prepare
 from .errors import ProtocolError
 from .json_text import decode
 from .protocol import DEFAULT_FRAME_LIMIT
-from .shared_memory import SharedMemory
+
+if TYPE_CHECKING:
+    from .shared_memory import SharedMemory
 
 _HEADER = struct.Struct(">II")
 _BUFFER_SIZE = 256 * 1024  # the kernel provides only the pages in use
@@ -91,7 +93,7 @@ class Channel:
         send_parts: Callable[[Sequence[Part]], Any],
     ) -> None:
         self.limit = DEFAULT_FRAME_LIMIT
-        self.shared: Optional[SharedMemory] = None  # of attachments that are not in their frame
+        self.shared: "Optional[SharedMemory]" = None  # of attachments that are not in their frame
         self._receive_into = receive_into
         self._send_all = send_all
         self._send_parts = send_parts

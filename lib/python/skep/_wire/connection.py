@@ -5,14 +5,16 @@ import io
 import os
 import sys
 from socket import SHUT_RD
-from typing import Callable, Optional, cast
+from typing import TYPE_CHECKING, Callable, Optional, cast
 
 from .._process.exits import set_guard
 from .._process.interpreter import SimpleQueue, socket
 from .._process.script import script_name
 from .channel import Channel, Frame
 from .protocol import PROTOCOL_VERSION
-from .shared_memory import SharedMemory, can_share
+
+if TYPE_CHECKING:
+    from .shared_memory import SharedMemory
 
 _HINT_FOR_PREFIXES = (
     ". A program between the pool and the interpreter must pass its descriptors 3 and 4 on. `conda run` closes them: "
@@ -41,7 +43,7 @@ class Connection:
         close: Callable[[], None],
         calls: "Optional[SimpleQueue[Optional[Frame]]]" = None,
         data_fd: Optional[int] = None,
-        shared: Optional[SharedMemory] = None,
+        shared: "Optional[SharedMemory]" = None,
     ) -> None:
         self._is_used = False
         self.threads = os.environ.get("SKEP_THREADS", "1")  # read here: user code may change the environment later
@@ -119,11 +121,13 @@ def _over_sockets(token: str) -> Connection:
     )
 
 
-def _open_shared_memory() -> Optional[SharedMemory]:
+def _open_shared_memory() -> "Optional[SharedMemory]":
     """Returns the memory that the host shares; None if it shares none, or the interpreter cannot use it."""
     descriptor = os.environ.get("SKEP_SHARED_FD")
     if descriptor is None:
         return None
+    from .shared_memory import SharedMemory, can_share  # most workers never need it
+
     if not can_share():
         os.close(int(descriptor))
         return None

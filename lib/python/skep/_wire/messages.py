@@ -20,10 +20,9 @@ _ESCAPED_CHARACTER = 6  # bytes
 _ERROR_OVERHEAD = 1024  # in the host's memory
 _DATA = b',"data":'
 
-# The text before the value, or before attachment_member() if the value has attachments.
-_RESULT = b'{"type":"result","id":%d'
-_CHUNK = b'{"type":"chunk","id":%d'
+# The text before attachment_member(), and the text before the value of a message without attachments.
 _VALUE = b',"value":'
+_RESULT, _CHUNK = ((head, head + _VALUE) for head in (b'{"type":"result","id":%d', b'{"type":"chunk","id":%d'))
 _RESULT_OVERHEAD = 64  # bytes of the frame besides the value, at most
 
 _ERROR = b'{"type":"error","id":%d'  # the text before the error
@@ -74,16 +73,16 @@ class Answers:
         """Returns the message with a value that a command has yielded. Raises the errors of result()."""
         return self._value(_CHUNK, call_id, command, value)
 
-    def _value(self, head: bytes, call_id: int, command: str, value: Any) -> Answer:
+    def _value(self, heads: Tuple[bytes, bytes], call_id: int, command: str, value: Any) -> Answer:
         text, views = self._encoder.encode(value, command)
         attachments: Sequence[Attachment] = ()
         body: Sequence[bytes]
         if views:
             attachments = self._share(views)
-            begin = (head % call_id, *attachment_member(attachments), _VALUE, text)
+            begin = (heads[0] % call_id, *attachment_member(attachments), _VALUE, text)
             body = (*begin, _aligning_end(sum(map(len, begin))) if ARRAY_BEGIN in text else b"}")
         else:
-            body = head % call_id + _VALUE, text, b"}"
+            body = heads[1] % call_id, text, b"}"
         if views or len(text) + _RESULT_OVERHEAD > self._unchecked_length:
             self._check_size(body, attachments, command)
             _advise_arrays(text, command)

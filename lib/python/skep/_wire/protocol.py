@@ -31,22 +31,6 @@ class Limits(NamedTuple):
         return cls(**{"frame_bytes": limits["frame_bytes"], **known})
 
 
-class SharedLimits(NamedTuple):
-    """The limits of memory that a worker and its host share, by the welcome."""
-
-    least: int  # bytes of an attachment in shared memory
-    bytes: int  # of all regions for results, and of the shared attachments of a message
-    regions: int
-
-    @classmethod
-    def from_welcome(cls, shared: Any) -> "SharedLimits":
-        """Returns the limits of a welcome. Raises KeyError or TypeError if they are malformed."""
-        limits = cls(*(shared[name] for name in cls._fields))
-        if not all(type(limit) is int and limit > 0 for limit in limits):
-            raise TypeError(f"limits of shared memory are positive integers, not {shared!r}")
-        return limits
-
-
 # The limits of a pool with the default configuration.
 MAX_MESSAGE_BYTES = 128 * 1024
 DEFAULT_LIMITS = Limits(

@@ -10,9 +10,24 @@ from .arena import Arena, whole_steps
 from .attachments import SharedAttachment
 from .errors import ProtocolError
 from .lent import Place, Use
-from .protocol import SharedLimits
 
 _PATIENCE = 100  # messages without a request, after one that the host has refused
+
+
+class SharedLimits(NamedTuple):
+    """The limits of memory that a worker and its host share, by the welcome."""
+
+    least: int  # bytes of an attachment in shared memory
+    bytes: int  # of all regions for results, and of the shared attachments of a message
+    regions: int
+
+    @classmethod
+    def from_welcome(cls, shared: Any) -> "SharedLimits":
+        """Returns the limits of a welcome. Raises KeyError or TypeError if they are malformed."""
+        limits = cls(*(shared[name] for name in cls._fields))
+        if not all(type(limit) is int and limit > 0 for limit in limits):
+            raise TypeError(f"limits of shared memory are positive integers, not {shared!r}")
+        return limits
 
 
 class _Region(NamedTuple):

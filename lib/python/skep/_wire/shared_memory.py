@@ -11,8 +11,7 @@ from .errors import ProtocolError
 from .json_text import decode
 from .lent import LentRegions
 from .line import Line, Packet
-from .protocol import SharedLimits
-from .results import ResultRegions
+from .results import ResultRegions, SharedLimits
 
 if TYPE_CHECKING:
     from .sealed import SealedMemory
@@ -33,6 +32,7 @@ class SharedMemory:
     accept() comes first. One thread opens attachments; the rest is thread-safe.
     """
 
+    tree_bytes = MOST_SHARED * 240  # of the host's memory, for the places in a message instead of lengths
     limits: SharedLimits
     results: ResultRegions
 
@@ -44,10 +44,13 @@ class SharedMemory:
         self._sealed: "Optional[SealedMemory]" = None  # until there is some
         self._is_closed = False
 
-    def accept(self, limits: SharedLimits, send: Callable[[bytes], None]) -> None:
-        """Takes the limits of the welcome, and the function that sends a control message."""
-        self.limits = limits
-        self.results = ResultRegions(limits)
+    def accept(self, limits: Any, send: Callable[[bytes], None]) -> None:
+        """Takes the limits of the welcome, and the function that sends a control message.
+
+        Raises KeyError or TypeError if the limits are malformed.
+        """
+        self.limits = SharedLimits.from_welcome(limits)
+        self.results = ResultRegions(self.limits)
         self._send = send
 
     def close(self) -> None:
