@@ -168,7 +168,7 @@ static PyObject* take_call(loop_object* self, size_t frame_size) {
     PyObject* const message = read_json(&self->reader, text, frame_size - header_size);
     if (message == NULL || !PyDict_CheckExact(message) ||
         PyDict_Contains(message, self->names.attachments) != 0 ||
-        PyDict_Contains(message, self->names.released) != 0) {
+        (self->shares_memory && PyDict_Contains(message, self->names.released) != 0)) {
         Py_XDECREF(message);
         Py_RETURN_NONE;
     }
@@ -330,15 +330,16 @@ static PyObject* loop_new(PyTypeObject* type, PyObject* args, PyObject* keywords
                                      "max_depth",
                                      "with_exponents",
                                      "yields",
+                                     "shares_memory",
                                      NULL};
     loop_object* const self = (loop_object*)PyType_GenericAlloc(type, 0);
     if (self == NULL) {
         return NULL;
     }
     const bool is_parsed = PyArg_ParseTupleAndKeywords(
-        args, keywords, "$OOOOOOOOOOOOOOOOOOinnipp:Loop", argument_names FOR_EACH_PART(ADDRESS),
+        args, keywords, "$OOOOOOOOOOOOOOOOOOinnippp:Loop", argument_names FOR_EACH_PART(ADDRESS),
         &self->descriptor, &self->frame_limit, &self->max_text, &self->max_depth, &self->with_exponents,
-        &self->yields);
+        &self->yields, &self->shares_memory);
     if (!is_parsed) {
 #define FORGET(name) self->name = NULL;
         FOR_EACH_PART(FORGET)
@@ -376,7 +377,7 @@ static PyMethodDef loop_methods[] = {{"run", loop_run, METH_NOARGS, run_doc},
                                      {"encode_result", loop_encode_result, METH_VARARGS, result_doc},
                                      {NULL, NULL, 0, NULL}};
 
-PyDoc_STRVAR(loop_doc, "Loop(*, channel, ..., with_exponents, yields)\n--\n\n"
+PyDoc_STRVAR(loop_doc, "Loop(*, channel, ..., with_exponents, yields, shares_memory)\n--\n\n"
                        "The frame loop of a ProcessProfile over a socket. On the main thread only.");
 
 static PyType_Slot loop_slots[] = {{Py_tp_doc, (void*)loop_doc},

@@ -86,7 +86,8 @@ typedef struct {
         max_text;  ///< bytes of the longest result that needs no check; less than 0: no result is sent here
     int max_depth; ///< levels of the deepest result that needs no check
     int with_exponents;
-    int yields; ///< waits for calls by yielding, where that is worthwhile
+    int yields;        ///< waits for calls by yielding, where that is worthwhile
+    int shares_memory; ///< calls may release places of attachments
     wait_plan plan;
     json_reader reader;
     byte_buffer answer;

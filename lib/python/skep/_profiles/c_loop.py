@@ -70,4 +70,5 @@ def make_loop(
         max_depth=min(max_depth, 100),
         with_exponents=orjson is None,  # orjson writes 1e16 for 1e+16
         yields=connection.may_yield,
+        shares_memory=host.shares_memory,
     )
