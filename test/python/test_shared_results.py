@@ -13,6 +13,7 @@ from test_regions import HAS_NUMPY, Region
 STEP = 4096
 LEAST = 4096
 LIMITS = {"least": LEAST, "bytes": 1 << 20, "regions": 4}
+ONE_PLACE = {**LIMITS, "bytes": 4 << 20}  # for a result of so many bytes
 
 COMMANDS = """
 @worker.command
@@ -58,6 +59,15 @@ class SharedCase(HostCase):
         host = self.host = self.start(source, ready=False, shared=True)
         host.receive()
         host.welcome(shared=shared, **welcome)
+        self.assertEqual(host.receive(), {"type": "ready"})
+        self.regions = {}
+        return host
+
+    def start_threads(self, threads, shared=LIMITS):
+        script = "import skep\nworker = skep.Worker(thread_safe=True)\n" + COMMANDS + "\nworker.run()\n"
+        host = self.host = self.start_script(script, ready=False, shared=True, env={"SKEP_THREADS": str(threads)})
+        host.receive()
+        host.welcome(shared=shared)
         self.assertEqual(host.receive(), {"type": "ready"})
         self.regions = {}
         return host
@@ -235,8 +245,15 @@ class ResultsTest(SharedCase):
                 self.assertEqual(self.content(other), bytes([value]) * LEAST)
 
     def test_cancels_lose_no_place(self):
-        size = 4 << 20
-        host = self.start_shared(shared={**LIMITS, "bytes": size})
+        self.start_shared(shared=ONE_PLACE)
+        self.check_cancels()
+
+    def test_cancels_of_threads_lose_no_place(self):
+        self.start_threads(2, shared=ONE_PLACE)
+        self.check_cancels()
+
+    def check_cancels(self):
+        host, size = self.host, ONE_PLACE["bytes"]
         self.begin_sharing(size)
         dice = random.Random(2)
         for _ in range(50):
@@ -390,12 +407,7 @@ class ProfilesTest(SharedCase):
             self.assertEqual(self.content(host.received_attachments[0]), bytes([fill]) * LEAST)
 
     def test_threads(self):
-        script = "import skep\nworker = skep.Worker(thread_safe=True)\n" + COMMANDS + "\nworker.run()\n"
-        host = self.host = self.start_script(script, ready=False, shared=True, env={"SKEP_THREADS": "4"})
-        host.receive()
-        host.welcome(shared=LIMITS)
-        self.assertEqual(host.receive(), {"type": "ready"})
-        self.regions = {}
+        host = self.start_threads(4)
         self.begin_sharing(32 * LEAST)
         dice, sent, released, shared = random.Random(3), {}, [], 0
         for _ in range(300):

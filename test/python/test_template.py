@@ -31,6 +31,9 @@ def about():
     return {"pid": os.getpid(), "loaded": loaded, "arguments": sys.argv[1:], "group": os.getpgid(0),
             "session": os.getsid(0), "stdin": os.readlink("/proc/self/fd/0"), "parent": os.getppid(),
             "previous_exit": worker.previous_exit}
+early = skep.shared(5000)
+@worker.command
+def make(size): return [skep.shared(size), early]
 @worker.command
 def variable(name): return os.environ.get(name)
 @worker.command
@@ -258,6 +261,10 @@ class Forks(TemplateCase):
         place = {"region": 1, "at": 0, "bytes": 4096}
         self.assertIn("parent", worker.call("about", attachments=[place]))
         self.assertEqual(worker.receive(worker.control), {"type": "release", "region": 1, "at": 0})
+        self.assertEqual(worker.call("make", {"size": 5000}), [{"$attachment": 0}, {"$attachment": 1}])
+        own, of_template = worker.received_attachments
+        self.assertEqual(own["bytes"], 5000)
+        self.assertEqual(of_template, bytes(5000))
 
     def test_orders_are_carried_out_in_turn(self):
         template = self.start()
