@@ -166,6 +166,12 @@ void oracle::on_chunk(call_record& call, const chunk& piece) {
     if (!is_next || !is_its) {
         wrong(about(call) + " got a chunk of another, or not the next one");
     }
+    for (const auto& each : piece.attachments) {
+        const auto letter = static_cast<std::byte>('a' + each.size() % 26);
+        if (each != blob(std::vector<std::byte>(each.size(), letter))) {
+            wrong(about(call) + " got another attachment of a chunk than its worker sent");
+        }
+    }
     ++call.received;
 }
 

@@ -179,6 +179,7 @@ void make_lending(scenario& drawn, dice& chance) {
     drawn.weather.large_blobs = chance.pick({0.2, 0.6});
     drawn.weather.memory_fails = chance.pick({0.0, 0.0, 0.1, 0.6});
     drawn.weather.kept_blobs = chance.pick({0.0, 0.0, 0.1});
+    shared.show_results = chance.chance(0.4);
 }
 
 /// Nothing but calls that follow each other, which all end in the same way; then none.

@@ -44,8 +44,10 @@ public:
     }
 
     std::uint64_t opened_bytes() const noexcept override { return 0; }
-    blob make_for_results(std::uint64_t, std::size_t) noexcept override { return {}; }
-    bool refuse_for_results(std::size_t) noexcept override { return true; }
+    blob make_for_results(std::uint64_t region, std::size_t bytes) noexcept override {
+        return target_->results.make(region, bytes);
+    }
+    bool refuse_for_results(std::size_t) noexcept override { return target_->results.refuse(); }
     bool provide(std::span<const std::byte>) noexcept override { return true; }
 
     /// No user of the simulation has shared blobs, and no worker passes sealed memory.

@@ -70,8 +70,9 @@ sim_worker::sim_worker(world& in, oracle& judge, launch_order order, behaviour p
     if (config.shared.enabled) {
         constexpr int old_workers = 5; // one of so many cannot share memory
         shares_memory_ = pid % old_workers != 0;
-        memory_ = std::make_shared<sim_memory>(in, name(), weather.memory_fails);
+        memory_ = std::make_shared<sim_memory>(in, name(), config.shared, weather.memory_fails);
         least_lent_ = config.shared.least;
+        copies_results_ = !config.shared.show_results;
     }
     for (auto* each : {&data_line_, &control_line_}) {
         each->end.on_written = [this, each](std::string_view bytes) { tap(*each, bytes); };
@@ -298,6 +299,7 @@ void sim_worker::note(line& from, const frame_view& frame) {
         noted.what = kind::credit;
         noted.id = message.at("id").to_number<std::uint64_t>();
         noted.credit = credit_in(message.at("credit"));
+        note_released(noted, message);
     } else if (type == "tool_result" || type == "tool_error") {
         noted.what = kind::tool_answer;
         noted.id = message.at("tool_call").to_number<std::uint64_t>();
@@ -333,6 +335,8 @@ void sim_worker::note_call(host_frame& frame, const json::object& message, std::
     const auto lent = note_places(frame, message);
     frame.call = oracle_.on_sent(*this, frame.id, message, payload + lent);
     check_places(frame);
+    note_released(frame, message);
+    check_released(frame);
     if (const auto* const stream = message.if_contains("stream")) {
         frame.credit = credit_in(*stream);
     }
@@ -392,6 +396,28 @@ void sim_worker::check_places(const host_frame& frame) {
     }
 }
 
+void sim_worker::note_released(host_frame& frame, const json::object& message) {
+    const auto* const released = message.if_contains("released");
+    for (const auto& each : released != nullptr ? released->get_array() : json::array()) {
+        const region_place place{each.at(0).to_number<std::uint64_t>(), each.at(1).to_number<std::size_t>()};
+        if (!shares_memory_) {
+            oracle_.wrong(name() + " was told of a release, and shares no memory");
+            return;
+        }
+        memory_->results.on_told(place);
+        frame.released.push_back(place);
+    }
+}
+
+/// The last call of a send names all places of results that the pool has copied before the call was made.
+void sim_worker::check_released(const host_frame& frame) {
+    const bool is_last = frame.id + 1 == frame.place + frame.batch_size;
+    if (copies_results_ && shares_memory_ && is_last && frame.call != nullptr && !did_wrong &&
+        !oracle_.out_of_memory() && !memory_->results.has_told_of_all_until(frame.call->submitted)) {
+        oracle_.wrong(name() + " was not told of a place that the pool has copied");
+    }
+}
+
 void sim_worker::note_lent(const region_place& place, std::size_t bytes) {
     if (!shares_memory_ || bytes < least_lent_) {
         oracle_.wrong(name() + " was lent an attachment of " + std::to_string(bytes) + " bytes");
@@ -419,6 +445,24 @@ void sim_worker::release(const region_place& place) {
     }
 }
 
+void sim_worker::request_region() {
+    if (const auto bytes = memory_->results.next_request(); bytes > 0) {
+        send(control_line_, said::other, R"({"type":"region","bytes":)" + std::to_string(bytes) + "}");
+    }
+}
+
+/// Returns the place of an attachment in shared memory, if it is to be there.
+std::optional<region_place> sim_worker::share(std::size_t bytes) {
+    if (!shares_memory_ || bytes < least_lent_ || world_.chance.chance(0.2)) {
+        return std::nullopt;
+    }
+    const auto place = memory_->results.put(bytes, static_cast<char>('a' + bytes % 26));
+    if (!place) {
+        request_region();
+    }
+    return place;
+}
+
 void sim_worker::receive(line& from) {
     while (!exited && !frozen_ && !from.coming.empty() &&
            from.coming.front().end <= from.end.to_worker->arrived()) {
@@ -429,6 +473,9 @@ void sim_worker::receive(line& from) {
 }
 
 void sim_worker::handle(const host_frame& frame) {
+    for (const auto& each : frame.released) {
+        memory_->results.on_released(each);
+    }
     switch (frame.what) {
     case kind::welcome:
         if (plan_.waits_for_welcome) {
@@ -476,17 +523,19 @@ void sim_worker::handle(const host_frame& frame) {
     }
 }
 
-void sim_worker::send(line& to, said what, std::string_view json, std::string_view payload, job* of) {
+void sim_worker::send(line& to, said what, std::string_view json, std::string_view payload, job* of,
+                      std::vector<region_place> places) {
     std::string frame;
     begin_frame(frame);
     frame += json;
     const auto json_end = frame.size();
     frame += payload;
     end_frame(frame, 0, json_end);
-    send_raw(to, what, frame, of);
+    send_raw(to, what, frame, of, std::move(places));
 }
 
-void sim_worker::send_raw(line& to, said what, std::string_view bytes, job* of) {
+void sim_worker::send_raw(line& to, said what, std::string_view bytes, job* of,
+                          std::vector<region_place> places) {
     auto& out = *to.end.to_host;
     if (exited || out.has_ended()) {
         return;
@@ -499,7 +548,7 @@ void sim_worker::send_raw(line& to, said what, std::string_view bytes, job* of) 
     }
     out.write(bytes);
     did_wrong = did_wrong || what == said::lie;
-    own_frame sent{end, what, 0, nullptr, 0, nullptr, {}};
+    own_frame sent{end, what, 0, nullptr, 0, nullptr, {}, std::move(places)};
     if (of != nullptr) {
         sent.id = of->id;
         sent.call = of->call;
@@ -509,7 +558,7 @@ void sim_worker::send_raw(line& to, said what, std::string_view bytes, job* of) 
             of->call->visits[of->visit_index].answered = world_.now();
         }
     }
-    to.going.push_back(sent);
+    to.going.push_back(std::move(sent));
 }
 
 void sim_worker::on_consumed(line& from) {
@@ -521,6 +570,9 @@ void sim_worker::on_consumed(line& from) {
 }
 
 void sim_worker::on_delivered(const own_frame& frame) {
+    for (const auto& each : frame.places) {
+        memory_->results.on_delivered(each);
+    }
     switch (frame.what) {
     case said::ready: oracle_.on_ready_seen(*this); break;
     case said::chunk: ++frame.call->visits[frame.visit_index].chunks_delivered; break;

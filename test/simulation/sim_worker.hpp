@@ -17,6 +17,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -94,6 +95,7 @@ public:
     std::size_t load() const;
     std::uint64_t sent() const noexcept { return last_id_; } ///< calls and probes, at any time
     std::uint64_t attachments_lent() const noexcept { return memory_ ? memory_->times_lent() : 0; }
+    std::uint64_t results_shared() const noexcept { return memory_ ? memory_->results.delivered() : 0; }
     bool is_alive() const noexcept { return start_returned && !exited; }
     bool has_had_backlog() const noexcept { return had_backlog_; }
     bool is_kept_waiting() const noexcept; ///< there is more for it, and its streams have room
@@ -145,7 +147,8 @@ private:
         std::size_t batch_size = 1;
         call_record* call = nullptr;
         stream_credit credit{};
-        std::vector<region_place> places{}; ///< of its attachments in memory of the pool
+        std::vector<region_place> places{};   ///< of its attachments in memory of the pool
+        std::vector<region_place> released{}; ///< of results
     };
     struct own_frame {
         std::uint64_t end;
@@ -155,6 +158,7 @@ private:
         std::size_t visit_index = 0;
         tool_record* tool = nullptr;
         region_place place{};
+        std::vector<region_place> places{}; ///< of its attachments in shared memory
     };
     struct job {
         std::uint64_t id = 0;
@@ -188,10 +192,14 @@ private:
     void note_call(host_frame& frame, const boost::json::object& message, std::size_t payload);
     std::size_t note_places(host_frame& frame, const boost::json::object& message);
     void check_places(const host_frame& frame);
+    void note_released(host_frame& frame, const boost::json::object& message);
+    void check_released(const host_frame& frame);
     bool is_memory_free_for(const call_record& call) const;
     void note_lent(const region_place& place, std::size_t bytes);
     void use_places(const host_frame& frame);
     void release(const region_place& place);
+    void request_region();
+    std::optional<region_place> share(std::size_t bytes);
     void receive(line& from);
     void handle(const host_frame& frame);
     void on_consumed(line& from);
@@ -206,6 +214,7 @@ private:
     void freeze();
     void thaw();
     void tell_lie(std::uint64_t about);
+    void tell_lie_about_results(std::uint64_t about);
     void die_of_lie();
     void start_jobs();
     bool has_place_for(const job& next) const;
@@ -224,8 +233,11 @@ private:
     void recall(std::uint64_t id);
     job* find(std::uint64_t id);
 
-    void send(line& to, said what, std::string_view json, std::string_view payload = {}, job* of = nullptr);
-    void send_raw(line& to, said what, std::string_view bytes, job* of = nullptr);
+    /// `places`: of the attachments in shared memory.
+    void send(line& to, said what, std::string_view json, std::string_view payload = {}, job* of = nullptr,
+              std::vector<region_place> places = {});
+    void send_raw(line& to, said what, std::string_view bytes, job* of = nullptr,
+                  std::vector<region_place> places = {});
 
     /// Does it then, if it still lives; if it is frozen, once it thaws.
     void later(duration span, std::function<void()> what);
@@ -244,6 +256,7 @@ private:
     std::shared_ptr<sim_memory> memory_; ///< that the pool may lend; null if it lends none
     bool shares_memory_ = false;         ///< it can read that memory
     std::size_t least_lent_ = 0;         ///< bytes of an attachment in there
+    bool copies_results_ = false;        ///< the pool does, before it releases their places
     sim_process* process_ = nullptr;
     bool had_backlog_ = false; ///< its streams have not always taken at once what the pool had for it
     bool ready_wanted_ = false;

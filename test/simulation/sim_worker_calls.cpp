@@ -23,6 +23,11 @@ std::string result_of(std::uint64_t id, std::string_view value) {
     return R"({"type":"result","id":)" + std::to_string(id) + R"(,"value":)" + std::string(value);
 }
 
+std::string text_of_place(const region_place& place, std::size_t bytes) {
+    return R"({"region":)" + std::to_string(place.region) + R"(,"at":)" + std::to_string(place.begin) +
+           R"(,"bytes":)" + std::to_string(bytes) + "}";
+}
+
 } // namespace
 
 std::size_t sim_worker::load() const {
@@ -166,13 +171,17 @@ void sim_worker::yield(std::uint64_t id) {
     if (which->waits) {
         return;
     }
+    const auto bytes = least_lent_ + which->yielded;
+    const auto place = shares_memory_ && world_.chance.chance(0.3) ? share(bytes) : std::nullopt;
+    const auto attachments = place ? R"(,"attachments":[)" + text_of_place(*place, bytes) + "]" : "";
     const auto chunk = R"({"type":"chunk","id":)" + std::to_string(id) + R"(,"value":{"token":")" +
                        which->call->token + R"(","worker":")" + name() + R"(","n":)" +
-                       std::to_string(which->yielded) + "}}";
+                       std::to_string(which->yielded) + "}" + attachments + "}";
     ++which->yielded;
     --which->credit.chunks;
-    which->credit.bytes -= static_cast<std::int64_t>(chunk.size());
-    send(data_line_, said::chunk, chunk, {}, which);
+    which->credit.bytes -= static_cast<std::int64_t>(chunk.size() + (place ? bytes : 0));
+    send(data_line_, said::chunk, chunk, {}, which,
+         place ? std::vector{*place} : std::vector<region_place>());
     later(which->step, [this, id] { go_on(id); });
 }
 
@@ -252,12 +261,19 @@ void sim_worker::answer(job& which) {
     const auto value = R"({"token":")" + which.call->token + R"(","worker":")" + name() + R"("})";
     std::string sizes;
     std::string payload;
+    std::vector<region_place> places;
     for (const auto each : which.call->blobs) {
-        sizes += (sizes.empty() ? "" : ",") + std::to_string(each);
-        payload.append(each, static_cast<char>('a' + each % 26));
+        sizes += sizes.empty() ? "" : ",";
+        if (const auto place = share(each)) {
+            places.push_back(*place);
+            sizes += text_of_place(*place, each);
+        } else {
+            sizes += std::to_string(each);
+            payload.append(each, static_cast<char>('a' + each % 26));
+        }
     }
     const auto text = result_of(id, value) + (sizes.empty() ? "}" : R"(,"attachments":[)" + sizes + "]}");
-    send(data_line_, said::result, text, payload, &which);
+    send(data_line_, said::result, text, payload, &which, std::move(places));
 }
 
 void sim_worker::answer_probe(job& which) {
@@ -350,6 +366,11 @@ void sim_worker::tell_lie(std::uint64_t about) {
         die_of_lie();
         return;
     }
+    if (shares_memory_ && world_.chance.chance(0.3)) {
+        tell_lie_about_results(about);
+        die_of_lie();
+        return;
+    }
     const auto pong = R"({"type":"pong","seq":)" + std::to_string(last_ping_ + 1'000'000) +
                       R"(,"in_flight":0,"completed":0})";
     const auto about_no_call = [&](std::string_view type, std::string_view rest) {
@@ -401,6 +422,18 @@ void sim_worker::tell_lie(std::uint64_t about) {
     case lie::result_over_control: send(control_line_, said::lie, result_of(about, "1}")); break;
     }
     die_of_lie();
+}
+
+/// More memory than any world allows, or a place of no bytes, or the same place twice.
+void sim_worker::tell_lie_about_results(std::uint64_t about) {
+    const auto place = memory_->results.put(least_lent_, 'x');
+    if (!place && world_.chance.chance(0.5)) {
+        send(control_line_, said::lie, R"({"type":"region","bytes":1099511627776})");
+        return;
+    }
+    const auto text = text_of_place(place.value_or(region_place{1, 0}), place ? least_lent_ : 0);
+    const auto attachments = R"(,"attachments":[)" + text + (place ? "," + text : "") + "]}";
+    send(data_line_, said::lie, result_of(about, "1") + attachments);
 }
 
 /// Perhaps.
