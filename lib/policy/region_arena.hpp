@@ -15,7 +15,8 @@ namespace skep {
 /// The places of the regions that one side writes and the other side reads: a host lends them to a worker, or
 /// a worker has them for its results. A place is reserved for the bytes of one attachment, and free again
 /// once the reader has released the place: never before, so that the bytes do not change under a reader.
-/// Places begin at multiples of `step` and are found by first fit. Regions double the arena, up to its limits.
+/// Places begin at multiples of `step` and are found by first fit. Regions double the arena, up to its
+/// limits.
 class region_arena {
 public:
     /// A page: attachments are aligned, and the arena's records are few.
