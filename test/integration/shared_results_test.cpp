@@ -191,9 +191,14 @@ BOOST_AUTO_TEST_CASE(shown_results_outlive_their_killed_workers) {
             auto answer = co_await std::move(echoing);
             kept.push_back(answer.attachments[0]);
             const auto status = co_await workers.status();
-            ::kill(status.workers.at(0).pid, SIGKILL);
-            const bool healed = co_await is_healed(workers);
-            BOOST_TEST(healed);
+            const auto doomed = status.workers.at(0).pid;
+            ::kill(doomed, SIGKILL);
+            auto is_replaced = [&]() -> asio::awaitable<bool> {
+                const auto now = co_await workers.status();
+                co_return now.live == 1 && now.workers.at(0).pid != doomed;
+            };
+            const bool replaced = co_await eventually(is_replaced);
+            BOOST_TEST(replaced);
         }
     });
     BOOST_TEST(result_regions_mapped() == 5u);
