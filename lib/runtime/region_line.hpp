@@ -13,9 +13,9 @@
 
 namespace skep {
 
-/// The memory that the host shares with one worker: the regions that it lends, which end with this object,
-/// regions for results, which the worker writes, and sealed memory, passed in both directions. Used on the
-/// pool's strand.
+/// The memory that the host shares with one worker: lent regions, regions for results, and sealed memory of
+/// both directions. The host writes lent regions, and they end with this object. The worker writes regions
+/// for results. Used on the pool's strand.
 class region_line {
 public:
     virtual ~region_line() = default;

@@ -26,7 +26,8 @@ namespace skep {
 /// strand.
 class answer_memory {
 public:
-    /// `line`: brings the regions, and takes sealed memory. `control`: takes the requests. Both must outlive this object.
+    /// `line`: brings the regions, and takes sealed memory. `control`: takes the requests. Both must outlive
+    /// this object.
     answer_memory(const shared_limits& limits, shared_regions& line, frame_output& control) noexcept;
 
     /// Shares the large attachments of the next message. Returns their places, each at its index, or nothing

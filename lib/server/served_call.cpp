@@ -93,8 +93,8 @@ asio::awaitable<void> served_call::send(json::value value, std::vector<blob> att
     send_chunk(value, attachments);
 }
 
-/// Appends a message by `append`, which gets the attachments with the places of those in shared memory, and
-/// then the other attachments. A message whose places take too much text gets none.
+/// Appends a message by `append`, and then its attachments, without those in shared memory. A message whose
+/// places take too much text gets none.
 template <class Append>
 void served_call::append_with(const std::vector<blob>& attachments, Append append) {
     std::vector<region_place> places;
