@@ -5,6 +5,9 @@
 
 #include "load.hpp"
 #include "modes.hpp"
+#include <skep/shared_buffer.hpp>
+
+#include <algorithm>
 
 namespace skep::bench {
 
@@ -80,16 +83,47 @@ figures measure_payload(const arguments& args) {
     return {{"call_us", median(samples)}};
 }
 
+namespace {
+
+constexpr char filling = 'x';
+
+/// Returns bytes in a shared_buffer, or in memory of the host's own.
+blob make_bytes(std::size_t size, bool in_buffer) {
+    if (!in_buffer) {
+        return blob(std::vector<std::byte>(size, std::byte(filling)));
+    }
+    shared_buffer buffer(size);
+    std::fill(buffer.span().begin(), buffer.span().end(), std::byte(filling));
+    blob sealed = std::move(buffer);
+    return sealed;
+}
+
+/// Goes through all bytes, as fast as memory is read: all are equal to their successors.
+bool is_filled(const blob& bytes) {
+    const auto text = bytes.text();
+    return text.front() == filling && text.substr(1) == text.substr(0, text.size() - 1);
+}
+
+} // namespace
+
+/// The host goes through the bytes of a reply, unless `read` is 0.
 figures measure_attachments(const arguments& args) {
     std::vector<double> samples;
     const auto size = args.number("bytes");
     const auto span = args.span("span");
-    const std::string text(size, 'x');
-    const auto bytes = blob::copy_of(std::as_bytes(std::span(text)));
     const auto command = args.text("command", "echo_bytes");
-    const std::function<request()> make_call = [&] { return request(command).attach(bytes); };
+    const bool in_buffer = args.number("buffer", 0) != 0;
+    const bool reads = args.number("read", 1) != 0;
+    const auto bytes = make_bytes(size, in_buffer);
+    const std::function<request()> make_call = [&] {
+        return command == "make_bytes" ? request(command).arg("size", size) : request(command).attach(bytes);
+    };
     const std::function<bool(const reply&)> is_right = [&](const reply& answer) {
-        return command != "echo_bytes" || answer.attachments.at(0).text() == text;
+        if (answer.attachments.empty()) {
+            return command == "look_at_bytes" || command == "read_bytes";
+        }
+        const auto& back = answer.attachments[0];
+        return back.size() == size && back.is_shared() == in_buffer && (!reads || is_filled(back));
     };
     auto body = [&](pool& workers) -> asio::awaitable<void> {
         samples = co_await measure_latencies(workers, make_call, is_right, span);

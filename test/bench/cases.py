@@ -333,6 +333,27 @@ def shared(with_):
             }
             figure = Figure(f"{name} to a worker, {does}", "us", "shared", "call_us", [("over the socket", "socket", "call_us")])
             yield Comparison(sides, [figure], with_.rounds(5))
+    yield from shared_results(with_)
+
+
+def shared_results(with_):
+    """Bytes of a worker that the host goes through, and bytes of the host that come back untouched."""
+    inline = [("over the socket", "socket", "call_us")]
+    for name, size in (("64 KiB", 64 << 10), ("1 MiB", 1 << 20), ("8 MiB", 8 << 20), ("64 MiB", 64 << 20)):
+        options = (*PYTHON_WORKER, f"bytes={size}", with_.span(1))
+        results = (*options, "command=make_bytes")
+        sides = {
+            "copied": with_.skep("attachments", *results, "shared=1"),
+            "shown": with_.skep("attachments", *results, "shared=1", "shown=1"),
+            "socket": with_.skep("attachments", *results),
+        }
+        figures = [Figure(f"{name} of a worker, {side}", "us", side, "call_us", inline) for side in ("copied", "shown")]
+        yield Comparison(sides, figures, with_.rounds(5))
+        sides = {
+            "buffer": with_.skep("attachments", *options, "read=0", "shared=1", "buffer=1"),
+            "socket": with_.skep("attachments", *options, "read=0"),
+        }
+        yield Comparison(sides, [Figure(f"{name} there and back in a shared_buffer", "us", "buffer", "call_us", inline)], with_.rounds(5))
 
 
 def streams(with_):

@@ -13,6 +13,7 @@ from tokens import tokens
 
 worker = skep.Worker(thread_safe=True)
 memory = []
+results = []
 
 
 @worker.command
@@ -23,6 +24,14 @@ def echo(value):
 @worker.command
 def echo_bytes():
     return skep.attachments()[0]
+
+
+@worker.command
+def make_bytes(size):
+    """Bytes that the worker has already."""
+    if len(results) != 1 or len(results[0]) != size:
+        results[:] = [b"x" * size]
+    return results[0]
 
 
 @worker.command
