@@ -143,9 +143,11 @@ class Memory(LimitsCase):
 
     def test_attachments_count(self):
         size = memory_of({"$attachment": 0}) + 24 + 1024
-        self.assert_sent(b"x" * 5000, tree_bytes=size)
-        reason = f"result takes {size} bytes of the host's memory; the limit is {size - 1} bytes"
-        self.assert_refused(b"x" * 5000, reason, tree_bytes=size - 1)
+        reason = "result takes {} bytes of the host's memory; the limit is {} bytes"
+        for places, size in ((0, size), (1, size + 240)):
+            with self.subTest(places=places):
+                self.assert_sent(b"x" * 5000, tree_bytes=size, places=places)
+                self.assert_refused(b"x" * 5000, reason.format(size, size - 1), tree_bytes=size - 1, places=places)
 
     def test_what_is_short_but_not_light(self):
         reason = "result takes 2401080 bytes of the host's memory; the limit is 2400000 bytes"

@@ -70,7 +70,7 @@ class PoolHost(Host):
 
     def _begin_sharing(self, memory: "SharedMemory", limits: Any) -> None:
         memory.accept(limits, self.control_outbox.send)
-        self.limits = self.limits._replace(tree_bytes=self.limits.tree_bytes - memory.tree_bytes)
+        self.limits = self.limits._replace(places=memory.most_shared)
         self._data.shared = memory
         sharing.connect(memory)
 

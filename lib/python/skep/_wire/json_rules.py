@@ -190,6 +190,9 @@ def _step(key: Any) -> str:
 # Costs in the host's memory.
 _ENVELOPE_BYTES = 1024
 _ATTACHMENT_BYTES = 24
+_PLACE_BYTES = 240  # of an attachment in shared memory, in addition
+
+_LENGTH_OF_PLACE = -(-_PLACE_BYTES // MAX_MEMORY_PER_BYTE)  # of text with that cost
 
 
 class Rules:
@@ -204,6 +207,7 @@ class Rules:
         self._depth = limits.json_depth - 1  # the message is a level above the result
         self._tree_bytes = limits.tree_bytes
         self._attachments = limits.attachments
+        self._places = limits.places
         # A text of this length fits into the host's memory with any content.
         self._safe_length = (limits.tree_bytes - _ENVELOPE_BYTES) // MAX_MEMORY_PER_BYTE
 
@@ -227,8 +231,9 @@ class Rules:
             return None  # the check of the frame's length refuses it
         if attachments > self._attachments:
             return f"{self.name} holds {attachments} attachments; the limit is {self._attachments}"
-        if len(text) + attachments > self._safe_length:
-            overhead = _ENVELOPE_BYTES + _ATTACHMENT_BYTES * attachments
+        places = min(attachments, self._places)
+        if len(text) + attachments + places * _LENGTH_OF_PLACE > self._safe_length:
+            overhead = _ENVELOPE_BYTES + _ATTACHMENT_BYTES * attachments + _PLACE_BYTES * places
             size, limit = overhead + memory(text, self._tree_bytes - overhead), self._tree_bytes
             if size > limit:
                 return f"{self.name} takes {size} bytes of the host's memory; the limit is {limit} bytes"

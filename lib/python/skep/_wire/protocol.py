@@ -21,6 +21,7 @@ class Limits(NamedTuple):
     tool_calls: int = 16  # of one call, unanswered at a time
     message_bytes: int = _NO_LIMIT  # of the JSON object of a message that is neither an answer nor a tool call
     tool_call_bytes: int = _NO_LIMIT  # of the frame of a tool call
+    places: int = 0  # attachments of a message that may lie in shared memory
 
     @classmethod
     def from_welcome(cls, limits: Dict[str, Any]) -> "Limits":

@@ -32,7 +32,7 @@ class SharedMemory:
     accept() comes first. One thread opens attachments; the rest is thread-safe.
     """
 
-    tree_bytes = MOST_SHARED * 240  # of the host's memory, for the places in a message instead of lengths
+    most_shared = MOST_SHARED
     limits: SharedLimits
     results: ResultRegions
 
