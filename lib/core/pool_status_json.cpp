@@ -179,8 +179,8 @@ json::object to_json(const pool_counters& counters) {
             {"attachments_lent", counters.attachments_lent},
             {"attachments_passed", counters.attachments_passed},
             {"attachments_received", counters.attachments_received},
-            {"shared_fallbacks", counters.shared_fallbacks},
             {"shared_results", counters.shared_results},
+            {"shared_fallbacks", counters.shared_fallbacks},
             {"busy_answers", counters.busy_answers}};
 }
 

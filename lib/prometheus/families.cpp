@@ -215,10 +215,10 @@ void show_counters(exposition& out, const pool_status& status) {
           counters.attachments_passed);
     count("skep_attachments_received_total", "Attachments that came from workers without a copy.",
           counters.attachments_received);
+    count("skep_shared_results_total", "Attachments that came from workers in regions for results.",
+          counters.shared_results);
     count("skep_shared_fallbacks_total", "Large attachments that went over the socket, for lack of memory.",
           counters.shared_fallbacks);
-    count("skep_shared_results_total", "Attachments that workers sent in shared memory.",
-          counters.shared_results);
 }
 
 constexpr std::size_t most_nodes = 100; ///< with a label of their own, as in pool_metrics::nodes
