@@ -71,7 +71,7 @@ ssize_t receive_descriptor(int socket, std::size_t most_bytes, message_with_desc
         count = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     } while (count < 0 && (errno == EINTR || errno == ECONNRESET));
     message.text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    if (count > 0) {
+    if (count >= 0) { // an empty message may bring descriptors as well
         message.descriptor = take_descriptor(header);
     }
     if (count > 0 && (header.msg_flags & MSG_TRUNC) != 0) {

@@ -84,7 +84,9 @@ nameless_memory make_lent_memory(std::size_t bytes) noexcept {
 }
 
 nameless_memory make_result_memory(std::size_t bytes) noexcept {
-    return make_fixed_memory("skep-results", bytes, PROT_READ, 0);
+    auto made = make_fixed_memory("skep-results", bytes, PROT_READ, 0);
+    const bool is_readable = !made.memory.empty() && provide_readable_pages(made.memory.bytes().first(1));
+    return is_readable ? std::move(made) : nameless_memory();
 }
 
 bool provide_pages(std::span<std::byte> bytes) noexcept {

@@ -76,6 +76,14 @@ struct fixture {
 
 } // namespace
 
+BOOST_FIXTURE_TEST_CASE(the_descriptor_of_an_empty_packet_is_closed, fixture) {
+    const auto before = open_descriptors();
+    const std::array<int, 2> passed{worker.get(), worker.get()};
+    BOOST_REQUIRE_EQUAL(send_descriptors(worker.get(), {}, passed), 0);
+    check_refused(1, 1, "has not come");
+    BOOST_CHECK_EQUAL(open_descriptors(), before);
+}
+
 BOOST_FIXTURE_TEST_CASE(memory_comes_as_it_was_sealed, fixture) {
     const auto sent = shared_text("hello");
     const auto part = sent.part(1, 3);

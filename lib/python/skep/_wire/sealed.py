@@ -1,5 +1,6 @@
 """Sealed memory: attachments that travel by their descriptor, without a copy, because nobody can change them any more."""
 
+import contextlib
 import ctypes
 import fcntl
 import mmap
@@ -202,15 +203,16 @@ class SealedMemory:
     def send(self, pages: Pages) -> int:
         """Sends the descriptor of memory. Returns its number. With the lock of the data channel held."""
         self._last_sent += 1
-        size = os.fstat(pages.memory.fileno()).st_size
-        self._line.send(b'{"sealed":%d,"bytes":%d}' % (self._last_sent, size), pages.memory.fileno())
+        # Not the size of the file: received memory may be larger than the host allows, and than the host knows.
+        self._line.send(b'{"sealed":%d,"bytes":%d}' % (self._last_sent, len(pages)), pages.memory.fileno())
         return self._last_sent
 
     def leave_to_parent(self) -> None:
         """Leaves the memory to the parent, in a forked child: the parent can seal it, and the child keeps what it sees."""
         for pages in self._live_pages():
             if isinstance(pages, _OwnPages) and not pages.is_private:
-                pages.make_private()
+                with contextlib.suppress(OSError):  # the child must let go of the rest as well
+                    pages.make_private()
 
     def _remember(self, pages: Pages) -> None:
         # No dictionary of weak references: its callbacks are no functions in C, and would take interrupts.
