@@ -15,6 +15,12 @@ namespace {
 
 constexpr std::size_t control_bytes = CMSG_SPACE(most_passed_descriptors * sizeof(int));
 
+/// Lets no close() wait: a sender may pass a socket that sends its data first (SO_LINGER).
+void disarm(int descriptor) noexcept {
+    const linger none{};
+    ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof none); // fails for anything but a socket
+}
+
 /// Keeps the first descriptor of the message, and closes the others.
 unique_fd take_descriptor(msghdr& header) noexcept {
     unique_fd kept;
@@ -27,6 +33,7 @@ unique_fd take_descriptor(msghdr& header) noexcept {
         std::memcpy(descriptors.data(), CMSG_DATA(part), std::min(bytes, sizeof descriptors));
         for (const int each : std::span(descriptors).first(bytes / sizeof(int))) {
             unique_fd owned(each);
+            disarm(each);
             if (kept.get() < 0) {
                 kept = std::move(owned);
             }

@@ -4,6 +4,7 @@
 #include "process/region_line.hpp"
 
 #include "process/descriptor_passing.hpp"
+#include "process/sealed_memory.hpp"
 #include "process/sealed_passing.hpp"
 #include "process/shared_memory.hpp"
 #include "wire/protocol_violation.hpp"
@@ -12,15 +13,30 @@
 #include <array>
 #include <map>
 #include <new>
+#include <sys/socket.h>
 #include <utility>
 
 namespace skep {
 
 namespace {
 
+// Less than this part of its memory is copied: the limits count the bytes of an attachment, and not the memory
+// that the attachment would keep.
+constexpr std::size_t least_part = 8;
+
 class local_region_line final : public region_line {
 public:
     explicit local_region_line(unique_fd socket) noexcept : socket_(std::move(socket)) {}
+
+    /// The close of a socket closes the descriptors that wait in it, and must not wait for one of them.
+    ~local_region_line() override {
+        ::shutdown(socket_.get(), SHUT_RDWR); // no further packets come
+        try {
+            while (take_packet(socket_.get())) {}
+        } catch (const std::bad_alloc&) {}
+    }
+    local_region_line(const local_region_line&) = delete;
+    local_region_line& operator=(const local_region_line&) = delete;
 
     bool make(std::uint64_t region, std::size_t bytes) noexcept override {
         auto made = make_lent_memory(bytes);
@@ -91,7 +107,9 @@ public:
             --packets;
             receive(place.region);
         }
-        return sealed_.take(place, bytes, most_bytes);
+        auto taken = sealed_.take(place, bytes, most_bytes);
+        return taken.size() >= sealed_memory::behind(taken)->bytes().size() / least_part ? taken
+                                                                                         : blob::copy_of(taken);
     }
 
 private:

@@ -34,7 +34,7 @@ public:
         }
         auto taken = line_->take(place, bytes, options_.bytes, packets_);
         ++taken_;
-        return taken;
+        return bytes >= options_.least ? taken : blob::copy_of(taken); // else not worth a descriptor
     }
 
     std::size_t begin_message() noexcept override {
