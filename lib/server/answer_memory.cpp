@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -81,7 +82,8 @@ std::optional<region_place> answer_memory::reserve(std::size_t bytes) {
     return place;
 }
 
-void answer_memory::receive() {
+/// A packet whose descriptor finds no room is lost: its region counts for the host.
+void answer_memory::receive() try {
     for (auto& each : line_.take_for_results()) {
         is_requested_ = false;
         if (each.number != 0) {
@@ -90,6 +92,9 @@ void answer_memory::receive() {
             next_request_ = clock::now() + after_refusal;
         }
     }
+} catch (const std::bad_alloc&) {
+    next_request_ = time_point::max();
+    is_requested_ = false;
 }
 
 /// A region that cannot be mapped counts for the host. Without knowledge of the host's sum, the worker could

@@ -1,6 +1,7 @@
 """Attachments of the worker's messages in regions for results: regions of the host that the worker writes."""
 
 import mmap
+import sys
 import threading
 from collections import deque
 from typing import Any, Deque, Dict, NamedTuple, Optional, Sequence, Set
@@ -80,6 +81,11 @@ class ResultRegions:
         """Takes the host's refusal of a region."""
         self.is_requested = False
         self._pause = _PATIENCE
+
+    def give_up(self) -> None:
+        """Requests no more regions. One that cannot be used counts for the host, so that the sum is unknown here."""
+        self.is_requested = False
+        self._pause = sys.maxsize
 
     def place(self, view: memoryview) -> Optional[PlacedAttachment]:
         """Returns a copy of an attachment in a region, None if no region has room."""

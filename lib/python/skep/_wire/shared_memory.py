@@ -159,25 +159,35 @@ class SharedMemory:
             size = int(message["bytes"])
             if message.get("region") == 0:
                 self.results.refuse()
-            elif memory is None:
-                raise ProtocolError("shared memory has come without its memory, or there are too many open files")
             elif size < 1:
                 raise ValueError("it is empty")
+            elif message.get("results") == 1:
+                self._add_region_for_results(int(message["region"]), size, memory)
+            elif memory is None:
+                raise ProtocolError("shared memory has come without its memory, or there are too many open files")
             elif "sealed" in message:
                 self._sealed_memory().add(int(message["sealed"]), size, memory)
             else:
-                self._add_region(int(message["region"]), size, memory, message.get("results") == 1)
+                self._note_region(int(message["region"]))
+                self._lent.add(self._last_region, size, memory)
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, OSError) as error:
             raise ProtocolError(f"shared memory cannot be mapped: {error!r}") from error
 
-    def _add_region(self, number: int, size: int, memory: epoll, is_for_results: bool) -> None:
+    def _add_region_for_results(self, number: int, size: int, memory: Optional[epoll]) -> None:
+        """Takes a region. Without memory or a descriptor for it, results go over the socket from now on."""
+        self._note_region(number)
+        try:
+            if memory is not None:
+                self.results.add(number, size, memory)
+                return
+        except OSError:
+            pass
+        self.results.give_up()
+
+    def _note_region(self, number: int) -> None:
         if number <= self._last_region:
             raise ProtocolError(f"region {number} has come after region {self._last_region}")
         self._last_region = number
-        if is_for_results:
-            self.results.add(number, size, memory)
-        else:
-            self._lent.add(number, size, memory)
 
 
 class _SharedMessage:
