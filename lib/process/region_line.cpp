@@ -20,9 +20,12 @@ namespace skep {
 
 namespace {
 
-// Less than this part of its memory is copied: the limits count the bytes of an attachment, and not the memory
-// that the attachment would keep.
+// Less than this part of its memory is copied: the limits count the bytes of an attachment, and not the
+// memory that the attachment would keep.
 constexpr std::size_t least_part = 8;
+
+// More packets than wait in a socket.
+constexpr std::size_t most_waiting = 512;
 
 class local_region_line final : public region_line {
 public:
@@ -32,7 +35,10 @@ public:
     ~local_region_line() override {
         ::shutdown(socket_.get(), SHUT_RDWR); // no further packets come
         try {
-            while (take_packet(socket_.get())) {}
+            message_with_descriptor packet;
+            for (std::size_t i = 0; i < most_waiting; ++i) { // an empty packet looks like the end
+                receive_descriptor(socket_.get(), most_region_bytes, packet);
+            }
         } catch (const std::bad_alloc&) {}
     }
     local_region_line(const local_region_line&) = delete;
@@ -108,8 +114,9 @@ public:
             receive(place.region);
         }
         auto taken = sealed_.take(place, bytes, most_bytes);
-        return taken.size() >= sealed_memory::behind(taken)->bytes().size() / least_part ? taken
-                                                                                         : blob::copy_of(taken);
+        return taken.size() >= sealed_memory::behind(taken)->bytes().size() / least_part
+                   ? taken
+                   : blob::copy_of(taken);
     }
 
 private:

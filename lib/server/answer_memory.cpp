@@ -7,6 +7,7 @@
 #include "process/host_connection.hpp"
 #include "wire/answer_messages.hpp"
 #include "wire/protocol_violation.hpp"
+#include "wire/sealed_messages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,10 +40,13 @@ std::vector<region_place> answer_memory::put(const std::vector<blob>& attachment
     }
     std::vector<region_place> places(attachments.size());
     auto left = limits_.bytes; // of one message
+    std::size_t sealed = 0;
     for (std::size_t i = 0; i < attachments.size(); ++i) {
         const auto size = attachments[i].size();
         if (is_large(attachments[i]) && size <= left) {
-            places[i] = put_one(attachments[i]);
+            const bool may_pass = attachments[i].is_shared() && sealed < most_sealed_attachments;
+            places[i] = put_one(attachments[i], may_pass);
+            sealed += places[i].is_sealed ? 1 : 0;
             left -= places[i].region != 0 ? size : 0;
         }
     }
@@ -51,8 +55,8 @@ std::vector<region_place> answer_memory::put(const std::vector<blob>& attachment
 }
 
 /// Returns no place without room.
-region_place answer_memory::put_one(const blob& bytes) {
-    const auto passed = bytes.is_shared() ? line_.pass(bytes, limits_.bytes) : std::nullopt;
+region_place answer_memory::put_one(const blob& bytes, bool may_pass) {
+    const auto passed = may_pass ? line_.pass(bytes, limits_.bytes) : std::nullopt;
     return passed ? *passed : copy_one(bytes);
 }
 

@@ -41,7 +41,7 @@ public:
     void release(std::span<const region_place> places);
 
 private:
-    region_place put_one(const blob& bytes);
+    region_place put_one(const blob& bytes, bool may_pass);
     region_place copy_one(std::span<const std::byte> bytes);
     std::optional<region_place> reserve(std::size_t bytes);
     void receive();

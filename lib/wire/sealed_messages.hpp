@@ -11,6 +11,9 @@
 
 namespace skep {
 
+/// The most attachments of a message in sealed memory: each takes a descriptor of its receiver.
+inline constexpr std::size_t most_sealed_attachments = 64;
+
 /// Sealed memory whose descriptor comes with the packet.
 struct sealed_packet {
     std::uint64_t number = 0; ///< 1 or more

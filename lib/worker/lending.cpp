@@ -3,6 +3,8 @@
 
 #include "worker/lending.hpp"
 
+#include "wire/sealed_messages.hpp"
+
 #include <algorithm>
 
 namespace skep {
@@ -16,6 +18,7 @@ void lending::close() noexcept {
 
 std::span<const region_place> lending::lend(const std::vector<blob>& attachments, std::size_t most) {
     std::size_t count = 0;
+    std::size_t sealed = 0;
     auto left = options_.bytes; // of one message
     places_.assign(attachments.size(), region_place());
     unsent_.reserve(unsent_.size() + attachments.size()); // a reserved place must not be lost
@@ -24,9 +27,11 @@ std::span<const region_place> lending::lend(const std::vector<blob>& attachments
         if (attachment.size() < options_.least) {
             continue;
         }
-        places_[i] = attachment.size() <= left ? place_one(attachment) : region_place();
+        const bool may_pass = attachment.is_shared() && sealed < most_sealed_attachments;
+        places_[i] = attachment.size() <= left ? place_one(attachment, may_pass) : region_place();
         if (places_[i].region != 0) {
             ++count;
+            sealed += places_[i].is_sealed ? 1 : 0;
             left -= attachment.size();
         } else {
             ++fallbacks_;
@@ -36,8 +41,8 @@ std::span<const region_place> lending::lend(const std::vector<blob>& attachments
 }
 
 /// Returns no place without room.
-region_place lending::place_one(const blob& bytes) {
-    const auto passed = bytes.is_shared() ? pass(bytes) : region_place();
+region_place lending::place_one(const blob& bytes, bool may_pass) {
+    const auto passed = may_pass ? pass(bytes) : region_place();
     return passed.region != 0 ? passed : lend_one(bytes);
 }
 

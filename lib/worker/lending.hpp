@@ -82,7 +82,7 @@ public:
 
 private:
     std::span<const region_place> lend(const std::vector<blob>& attachments, std::size_t most);
-    region_place place_one(const blob& bytes);
+    region_place place_one(const blob& bytes, bool may_pass);
     region_place pass(const blob& bytes);
     region_place lend_one(std::span<const std::byte> bytes);
     std::optional<region_place> reserve(std::size_t bytes);

@@ -47,7 +47,7 @@ public:
 
 private:
     /// A worker must not keep the strand at the packets of one message.
-    static constexpr std::size_t most_packets = 4096;
+    static constexpr std::size_t most_packets = 256;
 
     const shared_options& options_;
     result_memory& results_;
