@@ -127,17 +127,26 @@ BOOST_AUTO_TEST_CASE(a_worker_that_holds_the_interpreter_lock_is_replaced_after_
     });
 }
 
+/// A forked worker may be up before the end of the process before it is known. Then it is told nothing.
 BOOST_AUTO_TEST_CASE(the_next_worker_knows_how_the_one_before_it_ended) {
-    with_pool(quick(basic_pool()), [](pool& workers) -> asio::awaitable<void> {
+    auto config = quick(basic_pool());
+    config.restart.limit = 1000;
+    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
         request first = request("heritage");
         const auto at_first = co_await value_of(workers, std::move(first));
         BOOST_TEST((at_first == json::array{"default/0", nullptr}), at_first);
-        request crash = request("die").arg("number", SIGSEGV);
-        auto crashing = workers.execute(std::move(crash));
-        const auto e = co_await failure_of(std::move(crashing));
-        BOOST_TEST(e.code() == errc::worker_lost);
-        request next = request("heritage");
-        const auto later = co_await value_of(workers, std::move(next));
+        const json::array untold{"default/0", nullptr};
+        json::value later = untold;
+        const auto began = std::chrono::steady_clock::now();
+        do {
+            request crash = request("die").arg("number", SIGSEGV);
+            auto crashing = workers.execute(std::move(crash));
+            const auto e = co_await failure_of(std::move(crashing));
+            BOOST_TEST(e.code() == errc::worker_lost);
+            request next = request("heritage");
+            later = co_await value_of(workers, std::move(next));
+        } while (config.launch.preload && later == untold &&
+                 std::chrono::steady_clock::now() - began < patience);
         BOOST_TEST((later == json::array{"default/0", "segfault"}), later);
     });
 }

@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(parts_of_a_buffer_come_back_as_they_were) {
         std::ranges::copy(source, buffer.span().begin());
         const blob all = std::move(buffer);
         request call("echo");
-        call.attach(all.part(3, 100 * sealed_kibibyte)).attach("text").attach(all.part(5, 10)).attach(all);
+        call.attach(all.part(3, 200 * sealed_kibibyte)).attach("text").attach(all.part(5, 10)).attach(all);
         const auto sent = call.attachments();
         const auto answer = co_await workers.execute(std::move(call));
         BOOST_REQUIRE(answer.attachments.size() == sent.size());
