@@ -31,9 +31,10 @@ from skep._calls.pool_host import PoolHost  # noqa: E402
 from skep._calls.recalls import Recalls  # noqa: E402
 from skep._calls.tools import Request, result_value  # noqa: E402
 from skep._profiles.control import Control  # noqa: E402
+from skep._wire.attachments import keep_in_frame  # noqa: E402
 from skep._wire.channel import Channel  # noqa: E402
 from skep._wire.errors import HostError, InvalidArguments, ProtocolError  # noqa: E402
-from skep._wire.regions import Regions  # noqa: E402
+from skep._wire.shared_memory import SharedMemory  # noqa: E402
 
 LIMIT = 64 * 1024
 MOST_FRAMES = 8
@@ -110,22 +111,24 @@ def channel_reading(data):
 
     channel = Channel(receive_into, None, None)
     channel.limit = LIMIT
-    channel.regions = REGIONS
+    channel.shared = SHARED_MEMORY
     return channel
 
 
-def announced_regions(size=4 << 20):
-    """Regions 1 to 3 of a host, announced and not taken yet."""
+def announced_memory(size=4 << 20):
+    """The memory that a worker shares, with regions 1 to 3 of its host, announced and not taken yet."""
     host, line = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     memory = os.memfd_create("region")
     os.ftruncate(memory, size)
     for number in range(1, 4):
         packet = json.dumps({"region": number, "bytes": size}).encode()
         host.sendmsg([packet], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [memory]))])
-    return Regions(line.detach())
+    memory = SharedMemory(line.detach())
+    memory.accept({"least": 4096, "bytes": size, "regions": 4}, lambda message: None)
+    return memory
 
 
-REGIONS = announced_regions()
+SHARED_MEMORY = announced_memory()
 
 
 class Decoders:
@@ -136,8 +139,8 @@ class Decoders:
     OPEN_REQUESTS = 4
 
     def __init__(self):
-        sink = SimpleNamespace(send=lambda body, attachments=(): None, regions=None)
-        connection = SimpleNamespace(data=sink, control=sink, calls=None, stop_receiving=lambda: None, regions=None)
+        sink = SimpleNamespace(send=lambda body, attachments=(): None, shared=None)
+        connection = SimpleNamespace(data=sink, control=sink, calls=None, stop_receiving=lambda: None, shared=None)
         self._host = PoolHost(connection)
         self._host.interrupt = lambda call_id: None
         self._host.accept_welcome(self.WELCOME)
@@ -151,7 +154,7 @@ class Decoders:
         call = Call(self.CALL, [], self._host, Window())
         for _ in range(self.OPEN_REQUESTS):
             request = Request(call, "tool", None, self._answers)
-            request.encode({}, self._host.limits)
+            request.encode({}, self._host.limits, keep_in_frame)
             self._host.tools.submit(request)
 
     def take(self, received):
