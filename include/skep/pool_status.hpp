@@ -129,7 +129,7 @@ struct pool_counters {
     std::uint64_t attachments_lent = 0;     ///< attachments of sent calls in memory of the host
     std::uint64_t attachments_passed = 0;   ///< attachments of sent calls in sealed memory: without a copy
     std::uint64_t attachments_received = 0; ///< attachments of workers in sealed memory: without a copy
-    std::uint64_t shared_results = 0;       ///< attachments of workers in regions for results: copied once
+    std::uint64_t shared_results = 0;       ///< attachments of workers in regions for results
     std::uint64_t shared_fallbacks = 0; ///< large attachments that went over the socket for lack of memory
     std::uint64_t busy_answers = 0;     ///< refusals by nodes that had no room for a call; see remote_pool
 };

@@ -11,7 +11,7 @@
 #include "process/launch_job.hpp"
 #include "process/launch_recipe.hpp"
 #include "process/local_process.hpp"
-#include "process/region_line.hpp"
+#include "process/memory_line.hpp"
 #include "process/socket_stream.hpp"
 #include "process/spawner.hpp"
 #include "process/template_launcher.hpp"
@@ -167,7 +167,7 @@ worker_link process_runtime::connect(launch_job& job) {
     auto process = std::make_unique<local_process>(executor_, output_options_, sink_, job);
     worker_link link{std::move(data), std::move(control), std::move(process)};
     if (job.wires->regions.here.get() >= 0) {
-        link.regions = make_region_line(std::move(job.wires->regions.here));
+        link.regions = make_memory_line(std::move(job.wires->regions.here));
     }
     return link;
 }

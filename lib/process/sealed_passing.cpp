@@ -4,8 +4,8 @@
 #include "process/sealed_passing.hpp"
 
 #include "process/sealed_memory.hpp"
+#include "wire/memory_packets.hpp"
 #include "wire/protocol_violation.hpp"
-#include "wire/region_messages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ namespace {
 
 std::optional<message_with_descriptor> take_packet(int line) {
     message_with_descriptor packet;
-    const auto count = receive_descriptor(line, most_region_bytes, packet);
+    const auto count = receive_descriptor(line, most_packet_bytes, packet);
     if (count < 0 && errno == EMFILE) {
         throw std::bad_alloc();
     }

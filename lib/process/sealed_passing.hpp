@@ -6,7 +6,7 @@
 #include "core/region_place.hpp"
 #include "process/descriptor_passing.hpp"
 #include "process/descriptors.hpp"
-#include "wire/sealed_messages.hpp"
+#include "wire/memory_packets.hpp"
 #include <skep/blob.hpp>
 
 #include <cstddef>

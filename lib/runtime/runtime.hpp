@@ -5,7 +5,7 @@
 
 #include "async/timer.hpp"
 #include "runtime/byte_stream.hpp"
-#include "runtime/region_line.hpp"
+#include "runtime/memory_line.hpp"
 #include "runtime/session_homes.hpp"
 #include <skep/exit_status.hpp>
 #include <skep/launch_options.hpp>
@@ -95,7 +95,7 @@ struct worker_link {
     std::unique_ptr<byte_stream> data;
     std::unique_ptr<byte_stream> control; ///< null if all frames go over `data`
     std::unique_ptr<worker_process> process;
-    std::unique_ptr<region_line> regions = nullptr; ///< null if the worker cannot read memory of the host
+    std::unique_ptr<memory_line> regions = nullptr; ///< null if the worker cannot read memory of the host
     std::string node = {}; ///< the name of the node that the worker is; empty for a process of this machine
     bool is_on_trial = false; ///< the worker gets one call at a time until change_capacity()
 };

@@ -4,10 +4,9 @@
 #include "server/answer_memory.hpp"
 
 #include "core/clock.hpp"
-#include "process/host_connection.hpp"
+#include "policy/sharing_allowance.hpp"
 #include "wire/answer_messages.hpp"
 #include "wire/protocol_violation.hpp"
-#include "wire/sealed_messages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,29 +24,23 @@ constexpr duration after_refusal = std::chrono::seconds(1);
 
 } // namespace
 
-answer_memory::answer_memory(const shared_limits& limits, shared_regions& line,
-                             frame_output& control) noexcept
-    : limits_(limits),
-      line_(line),
-      control_(control),
-      owner_(own_process_id()),
-      arena_(limits.bytes, limits.regions) {}
+answer_memory::answer_memory(const shared_limits& limits, shared_line& line, frame_output& control) noexcept
+    : limits_(limits), line_(line), control_(control), arena_(limits.bytes, limits.regions) {}
 
 std::vector<region_place> answer_memory::put(const std::vector<blob>& attachments) {
     const auto is_large = [this](const blob& each) { return each.size() >= limits_.least; };
-    if (std::ranges::none_of(attachments, is_large) || own_process_id() != owner_) {
+    if (std::ranges::none_of(attachments, is_large) || !line_.is_ours()) {
         return {};
     }
     std::vector<region_place> places(attachments.size());
-    auto left = limits_.bytes; // of one message
-    std::size_t sealed = 0;
+    sharing_allowance allowance(limits_.bytes);
     for (std::size_t i = 0; i < attachments.size(); ++i) {
-        const auto size = attachments[i].size();
-        if (is_large(attachments[i]) && size <= left) {
-            const bool may_pass = attachments[i].is_shared() && sealed < most_sealed_attachments;
-            places[i] = put_one(attachments[i], may_pass);
-            sealed += places[i].is_sealed ? 1 : 0;
-            left -= places[i].region != 0 ? size : 0;
+        const auto& attachment = attachments[i];
+        if (is_large(attachment) && allowance.has_room_for(attachment)) {
+            places[i] = put_one(attachment, allowance.may_pass(attachment));
+        }
+        if (has_place(places, i)) {
+            allowance.take(attachment, places[i]);
         }
     }
     const bool is_any_shared = std::ranges::any_of(places, [](const auto& each) { return each.region != 0; });

@@ -6,7 +6,7 @@
 #include "policy/region_arena.hpp"
 #include "process/shared_memory.hpp"
 #include "runtime/frame_output.hpp"
-#include "server/shared_regions.hpp"
+#include "server/shared_line.hpp"
 #include "wire/call_messages.hpp"
 #include <skep/blob.hpp>
 #include <skep/time.hpp>
@@ -28,7 +28,7 @@ class answer_memory {
 public:
     /// `line`: brings the regions, and takes sealed memory. `control`: takes the requests. Both must outlive
     /// this object.
-    answer_memory(const shared_limits& limits, shared_regions& line, frame_output& control) noexcept;
+    answer_memory(const shared_limits& limits, shared_line& line, frame_output& control) noexcept;
 
     /// Shares the large attachments of the next message. Returns their places, each at its index, or nothing
     /// if all attachments go over the socket.
@@ -49,9 +49,8 @@ private:
     void request(std::size_t bytes);
 
     const shared_limits limits_;
-    shared_regions& line_;
+    shared_line& line_;
     frame_output& control_;
-    const int owner_;
     region_arena arena_;
     std::map<std::uint64_t, written_memory> regions_; ///< by number
     bool is_requested_ = false;

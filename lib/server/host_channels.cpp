@@ -24,15 +24,15 @@ std::unique_ptr<listener> host_channels::listen(const strand& executor, const ca
     data_in_ = make_socket_stream(executor, connection_.data_in);
     auto& control_out = control_out_.emplace(unique_fd(connection_.control.get()));
     if (has_regions()) {
-        regions_.emplace(std::move(connection_.regions), control_out);
+        shared_line_.emplace(std::move(connection_.regions), control_out);
     }
     return std::make_unique<listener>(connection_.control.release(), data, control_out, counters, services,
                                       std::move(on_messages));
 }
 
 void host_channels::share(const shared_limits& limits) {
-    if (regions_) {
-        answers_.emplace(limits, *regions_, *control_out_);
+    if (shared_line_) {
+        answers_.emplace(limits, *shared_line_, *control_out_);
     }
 }
 

@@ -8,7 +8,7 @@
 #include "runtime/byte_stream.hpp"
 #include "server/answer_memory.hpp"
 #include "server/listener.hpp"
-#include "server/shared_regions.hpp"
+#include "server/shared_line.hpp"
 
 #include <memory>
 #include <optional>
@@ -41,7 +41,7 @@ public:
     void share(const shared_limits& limits);
 
     /// Return the memory of calls and of answers; null without shared memory.
-    region_source* regions() noexcept { return answers_ ? &*regions_ : nullptr; }
+    memory_source* regions() noexcept { return answers_ ? &*shared_line_ : nullptr; }
     answer_memory* answers() noexcept { return answers_ ? &*answers_ : nullptr; }
 
     /// Returns the input for calls, after listen(); null over stdio, where the listener reads everything.
@@ -53,7 +53,7 @@ private:
     shared_output data_out_;
     std::optional<shared_output> control_out_;
     std::unique_ptr<byte_stream> data_in_;
-    std::optional<shared_regions> regions_;
+    std::optional<shared_line> shared_line_;
     std::optional<answer_memory> answers_;
 };
 

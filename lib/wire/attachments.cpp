@@ -27,7 +27,7 @@ blob to_attachment(const frame_view& frame, std::span<const std::byte> part) {
 
 /// Opens an attachment in shared memory: {"region": number, "at": begin, "bytes": length}, or "sealed"
 /// instead of "region". `left`: bytes that the message may still have there.
-blob open_place(const message_members& fields, const json::object& item, region_source* regions,
+blob open_place(const message_members& fields, const json::object& item, memory_source* regions,
                 std::size_t& left) {
     boost::system::error_code problem;
     const auto number = [&](std::string_view key) {
@@ -67,7 +67,7 @@ void append_place(std::string& out, const region_place& place, std::size_t bytes
 } // namespace
 
 std::vector<blob> to_attachments(const message_members& fields, const frame_view& frame,
-                                 region_source* regions) {
+                                 memory_source* regions) {
     std::vector<blob> attachments;
     auto payload = frame.payload;
     const auto* lengths = fields.find("attachments");

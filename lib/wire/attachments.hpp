@@ -16,7 +16,7 @@
 namespace skep {
 
 /// The memory that host and worker share, seen from the receiver of attachments.
-class region_source {
+class memory_source {
 public:
     /// Returns the bytes that begin at `place`. The last copy of the blob releases a place in a region, and
     /// ends sealed memory. Throws protocol_violation if no known memory has these bytes.
@@ -27,13 +27,13 @@ public:
     virtual std::size_t begin_message() noexcept = 0;
 
 protected:
-    ~region_source() = default;
+    ~memory_source() = default;
 };
 
 /// Cuts the attachments of a message out of its frame, by the member `attachments`. `regions`: opens
 /// attachments in shared memory; null: a message must not have any.
 std::vector<blob> to_attachments(const message_members& fields, const frame_view& frame,
-                                 region_source* regions = nullptr);
+                                 memory_source* regions = nullptr);
 
 /// The attachments of a message, with the places of those in shared memory: each at its index, with no number
 /// for the others; empty if all follow in the frame.

@@ -167,7 +167,7 @@ std::shared_ptr<const node_call> to_node_call(const members& fields) {
     return made;
 }
 
-call_message to_call(const members& fields, const frame_view& frame, region_source* regions) {
+call_message to_call(const members& fields, const frame_view& frame, memory_source* regions) {
     call_message call;
     call.id = fields.number("id");
     call.command = fields.text("command");
@@ -213,7 +213,7 @@ tool_error_message to_tool_error(const members& fields) {
 
 host_message_decoder::host_message_decoder() : reader_(from_host) {}
 
-host_message host_message_decoder::decode(const frame_view& frame, region_source* regions) {
+host_message host_message_decoder::decode(const frame_view& frame, memory_source* regions) {
     auto& read = reader_.read(frame.json);
     const members any(read, "?");
     const auto type = any.to_view("type", any.value("type"));

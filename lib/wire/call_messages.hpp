@@ -112,7 +112,7 @@ public:
     explicit host_message_decoder(const json_limits& limits) : reader_(limits) {}
 
     /// `regions`: of the attachments in shared memory; null: a message must not have any.
-    host_message decode(const frame_view& frame, region_source* regions = nullptr);
+    host_message decode(const frame_view& frame, memory_source* regions = nullptr);
 
 private:
     json_field_reader reader_;

@@ -27,7 +27,7 @@
 
 namespace skep {
 
-class region_source;
+class memory_source;
 
 inline constexpr int protocol_version = 1;
 
@@ -177,7 +177,7 @@ public:
         : reader_(json), limits_(limits) {}
 
     /// Allows attachments in shared memory from now on. `memory` must outlive this object.
-    void share(region_source& memory) noexcept { memory_ = &memory; }
+    void share(memory_source& memory) noexcept { memory_ = &memory; }
 
     worker_message decode(const frame_view& frame);
 
@@ -195,7 +195,7 @@ private:
 
     json_field_reader reader_;
     message_limits limits_;
-    region_source* memory_ = nullptr; ///< null: attachments are in the frame
+    memory_source* memory_ = nullptr; ///< null: attachments are in the frame
 };
 
 } // namespace skep

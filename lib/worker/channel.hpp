@@ -44,7 +44,7 @@ public:
     std::optional<frame_view> next() { return frames_.next(); }
 
     /// See worker_message_decoder.
-    void share(region_source& memory) noexcept { messages_.share(memory); }
+    void share(memory_source& memory) noexcept { messages_.share(memory); }
 
     /// Returns the message in the frame. Throws protocol_violation.
     worker_message decode(const frame_view& frame) { return messages_.decode(frame); }

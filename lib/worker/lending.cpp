@@ -3,7 +3,8 @@
 
 #include "worker/lending.hpp"
 
-#include "wire/sealed_messages.hpp"
+#include "policy/sharing_allowance.hpp"
+#include "wire/attachments.hpp"
 
 #include <algorithm>
 
@@ -18,8 +19,7 @@ void lending::close() noexcept {
 
 std::span<const region_place> lending::lend(const std::vector<blob>& attachments, std::size_t most) {
     std::size_t count = 0;
-    std::size_t sealed = 0;
-    auto left = options_.bytes; // of one message
+    sharing_allowance allowance(options_.bytes);
     places_.assign(attachments.size(), region_place());
     unsent_.reserve(unsent_.size() + attachments.size()); // a reserved place must not be lost
     for (std::size_t i = 0; i < attachments.size() && count < most; ++i) {
@@ -27,12 +27,12 @@ std::span<const region_place> lending::lend(const std::vector<blob>& attachments
         if (attachment.size() < options_.least) {
             continue;
         }
-        const bool may_pass = attachment.is_shared() && sealed < most_sealed_attachments;
-        places_[i] = attachment.size() <= left ? place_one(attachment, may_pass) : region_place();
-        if (places_[i].region != 0) {
+        if (allowance.has_room_for(attachment)) {
+            places_[i] = place_one(attachment, allowance.may_pass(attachment));
+        }
+        if (has_place(places_, i)) {
             ++count;
-            sealed += places_[i].is_sealed ? 1 : 0;
-            left -= attachment.size();
+            allowance.take(attachment, places_[i]);
         } else {
             ++fallbacks_;
         }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "policy/region_arena.hpp"
-#include "runtime/region_line.hpp"
+#include "runtime/memory_line.hpp"
 #include <skep/blob.hpp>
 #include <skep/shared_options.hpp>
 
@@ -27,7 +27,7 @@ public:
     explicit lending(const shared_options& options) noexcept;
 
     /// Begins to lend. Precondition: the worker can read the memory.
-    void open(std::unique_ptr<region_line> line) noexcept { line_ = std::move(line); }
+    void open(std::unique_ptr<memory_line> line) noexcept { line_ = std::move(line); }
     bool is_open() const noexcept { return line_ != nullptr; }
 
     /// Ends the memory. Precondition: the worker gets no further calls.
@@ -91,7 +91,7 @@ private:
 
     const shared_options& options_;
     region_arena arena_;
-    std::unique_ptr<region_line> line_; ///< null: nothing is lent
+    std::unique_ptr<memory_line> line_; ///< null: nothing is lent
     std::vector<region_place> places_;  ///< of the present call
     std::vector<region_place> unsent_;  ///< of the last turn
     std::uint64_t sealed_ = 0;          ///< number of the last sealed memory

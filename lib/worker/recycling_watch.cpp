@@ -27,7 +27,8 @@ std::uint64_t recycling_watch::bytes() const noexcept {
 
 /// Returns the memory of the worker's own.
 std::uint64_t recycling_watch::resident_bytes() const noexcept {
-    return core_.process->resident_bytes(calls_.memory().mapped_bytes() + calls_.results().bytes());
+    return core_.process->resident_bytes(calls_.memory().mapped_bytes() +
+                                         calls_.received_memory().results().bytes());
 }
 
 std::uint64_t recycling_watch::sample(time_point now) {

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "runtime/region_line.hpp"
+#include "runtime/memory_line.hpp"
 #include "wire/attachments.hpp"
 #include "worker/place_releases.hpp"
 #include "worker/result_places.hpp"
@@ -27,7 +27,7 @@ public:
         : options_(options), places_(options), releases_(std::make_shared<place_releases>()) {}
 
     /// Begins to give regions over the line, which must outlive their use here.
-    void begin(region_line& line) noexcept { line_ = &line; }
+    void begin(memory_line& line) noexcept { line_ = &line; }
 
     /// Ends the use of the line. The memory of shown attachments lives on.
     void end() noexcept;
@@ -56,7 +56,7 @@ public:
 
 private:
     const shared_options& options_;
-    region_line* line_ = nullptr;
+    memory_line* line_ = nullptr;
     result_places places_;
     std::shared_ptr<place_releases> releases_;
     std::vector<region_place> sending_; ///< of the last released()

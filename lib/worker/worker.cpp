@@ -248,7 +248,7 @@ void worker::on_message(worker_message& message) {
             } else if constexpr (std::is_same_v<type, release_message>) {
                 on_release(content);
             } else if constexpr (std::is_same_v<type, region_message>) {
-                calls_.results().request(content.bytes);
+                calls_.received_memory().results().request(content.bytes);
             } else {
                 on_ready();
             }

@@ -43,8 +43,7 @@ worker_calls::worker_calls(worker_core& core)
       correlation_(make_correlation(core.context.random())),
       tools_(core),
       memory_(core.config.shared),
-      results_(core.config.shared),
-      received_(core.config.shared, results_) {}
+      received_(core.config.shared) {}
 
 /// An engine has as many places as it has slots: a lower capacity would leave it idle without a word.
 std::size_t worker_calls::open(hello_message& hello) {
@@ -57,8 +56,7 @@ std::size_t worker_calls::open(hello_message& hello) {
     }
     tools_.open();
     if (hello.shared > 0 && core_.regions) {
-        results_.begin(*core_.regions);
-        received_.connect(*core_.regions);
+        received_.begin(*core_.regions);
         core_.link->data().share(received_);
         memory_.open(std::move(core_.regions));
     }
@@ -146,7 +144,7 @@ void worker_calls::send(std::span<call* const> batch, time_point now) {
             facts.places = lent.lend(next->req.attachments(), most);
         }
         begin = data.appended();
-        if (results_.has_released() && next == batch.back()) { // after which nothing fails
+        if (received_.results().has_released() && next == batch.back()) { // after which nothing fails
             append_releasing(id, *next, facts);
         } else {
             append_call(data.outbox(), id++, next->body, next->req, facts);
@@ -173,9 +171,9 @@ void worker_calls::send(std::span<call* const> batch, time_point now) {
 /// Appends the call, with the released places of results.
 void worker_calls::append_releasing(std::uint64_t id, const call& sent_call, call_dispatch& facts) {
     const auto most = room_for_released(sent_call.body, sent_call.req, core_.config.limits);
-    facts.released = results_.released(most);
+    facts.released = received_.results().released(most);
     append_call(core_.link->data().outbox(), id, sent_call.body, sent_call.req, facts);
-    results_.keep_released();
+    received_.results().keep_released();
 }
 
 void worker_calls::assign_private(call& next) {
@@ -198,9 +196,9 @@ void worker_calls::cancel(const call& abandoned_call) {
 }
 
 void worker_calls::grant(const call& stream, stream_credit more) {
-    const auto released = results_.released(room_for_released(core_.config.limits));
+    const auto released = received_.results().released(room_for_released(core_.config.limits));
     append_credit(core_.link->control().outbox().text(), stream.id, more, released);
-    results_.keep_released();
+    received_.results().keep_released();
     core_.link->control().flush();
 }
 

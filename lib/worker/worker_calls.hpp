@@ -6,7 +6,6 @@
 #include "worker/call_table.hpp"
 #include "worker/lending.hpp"
 #include "worker/memory_intake.hpp"
-#include "worker/result_memory.hpp"
 #include "worker/tool_runner.hpp"
 #include "worker/worker_core.hpp"
 #include <skep/unanswered_calls.hpp>
@@ -130,9 +129,8 @@ public:
     /// Takes a call that gets no answer, last sent first. For use after calls_lost.
     std::optional<lost_call_notice> take_lost();
 
-    /// The memory lent to the worker, of its results, and of all that it sends.
+    /// The memory of attachments to the worker, and of attachments from the worker.
     const lending& memory() const noexcept { return memory_; }
-    const result_memory& results() const noexcept { return results_; }
     const memory_intake& received_memory() const noexcept { return received_; }
 
     /// Figures of the calls known to the pool: the calls answered, the errors among the answers, and the time
@@ -185,12 +183,11 @@ private:
 
     tool_runner& tools() noexcept { return tools_; }
     lending& memory() noexcept { return memory_; }
-    result_memory& results() noexcept { return results_; }
+    memory_intake& received_memory() noexcept { return received_; }
 
     /// Ends the shared memory. Precondition: all messages of the worker have been read.
     void close_memory() noexcept {
-        received_.close();
-        results_.end();
+        received_.end();
         memory_.close();
     }
 
@@ -213,7 +210,6 @@ private:
     batch_commands batches_;
     tool_runner tools_;
     lending memory_;
-    result_memory results_;
     memory_intake received_;
     bool gives_back_ = false; ///< calls that it has not begun
     bool is_on_trial_ = false;

@@ -86,7 +86,7 @@ public:
     worker_life life;
     std::optional<skep::link> link;          ///< set by the launch
     std::unique_ptr<worker_process> process; ///< set by the launch
-    std::unique_ptr<region_line> regions;    ///< set by the launch, until the hello; may be null
+    std::unique_ptr<memory_line> regions;    ///< set by the launch, until the hello; may be null
     std::string node;                        ///< set by the launch; see worker_link
 
 private:

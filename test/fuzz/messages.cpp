@@ -131,7 +131,7 @@ void check_steps(const std::string& text, std::size_t cut, const json_limits& li
 }
 
 /// Memory that has every place within the limit.
-struct any_memory final : region_source {
+struct any_memory final : memory_source {
     static constexpr std::size_t limit = 1u << 20;
 
     blob open(const region_place&, std::size_t bytes) override {

@@ -3,7 +3,7 @@
 
 // Sealed memory between hosts and workers, with real processes.
 
-#include "support/run.hpp"
+#include "support/kill_amid_calls.hpp"
 #include <skep/shared_buffer.hpp>
 
 #include <algorithm>
@@ -48,17 +48,6 @@ std::size_t buffers_mapped() {
         count += contains(line, "skep-buffer") ? 1 : 0;
     }
     return count;
-}
-
-std::string text_of_problem(const std::exception_ptr& problem) {
-    try {
-        if (problem) {
-            std::rethrow_exception(problem);
-        }
-    } catch (const std::exception& failure) {
-        return failure.what();
-    }
-    return {};
 }
 
 asio::awaitable<pool_counters> sealed_counters_of(pool& workers) {
@@ -234,34 +223,12 @@ BOOST_AUTO_TEST_CASE(a_reply_stays_when_its_worker_is_gone) {
 
 /// The audit for leaks behind the pool finds descriptors that stay.
 BOOST_AUTO_TEST_CASE(killed_workers_leave_no_memory_and_no_descriptor) {
-    auto config = quick(sealing_pool(2));
-    config.retry.attempts = 10;
-    config.retry.budget = 1000;
-    config.restart.limit = 1000;
-    config.crash_barrier.poison_crashes = 0; // the call is no cause
-    with_pool(config, [](pool& workers) -> asio::awaitable<void> {
+    with_pool(ready_for_kills(sealing_pool()), [](pool& workers) -> asio::awaitable<void> {
         const auto bytes = filled(100 * sealed_kibibyte, 'r');
-        constexpr int rounds = 40;
-        constexpr int calls = 4;
-        int answers = 0;
-        for (int round = 0; round < rounds; ++round) {
-            for (int i = 0; i < calls; ++i) {
-                auto call = request("echo").attach(bytes).idempotent(true);
-                workers.execute(std::move(call), [&](const std::exception_ptr& problem, const reply& answer) {
-                    BOOST_TEST(text_of_problem(problem) == "");
-                    BOOST_TEST((problem || answer.attachments.at(0) == bytes));
-                    ++answers;
-                });
-            }
-            const auto status = co_await workers.status();
-            const auto pid = status.workers.at(static_cast<std::size_t>(round) % 2).pid;
-            if (pid > 0) {
-                ::kill(pid, SIGKILL);
-            }
-            while (answers < calls * (round + 1)) {
-                co_await pause(1ms);
-            }
-        }
+        auto killing = kill_amid_calls(
+            workers, [&] { return request("echo").attach(bytes).idempotent(true); },
+            [&](const reply& answer) { return answer.attachments.at(0) == bytes; });
+        co_await std::move(killing);
     });
     BOOST_TEST(buffers_mapped() == 0u);
 }

@@ -3,7 +3,7 @@
 
 // Attachments of results in shared memory, with real workers in C++.
 
-#include "support/run.hpp"
+#include "support/kill_amid_calls.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -208,36 +208,12 @@ BOOST_AUTO_TEST_CASE(shown_results_outlive_their_killed_workers) {
 }
 
 BOOST_AUTO_TEST_CASE(workers_killed_amid_results_leave_no_memory_and_no_wrong_bytes) {
-    auto config = quick(results_pool());
-    config.workers = config.min_ready = 2;
-    config.retry.attempts = 10;
-    config.retry.budget = 1000;
-    config.restart.limit = 1000;
-    config.crash_barrier.poison_crashes = 0; // the call is no cause
     const blob bytes(pattern(mebibyte_of_results / 4));
-    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
-        constexpr int rounds = 40;
-        constexpr int calls = 4;
-        int answers = 0;
-        for (int round = 0; round < rounds; ++round) {
-            for (int i = 0; i < calls; ++i) {
-                request call("echo");
-                call.attach(bytes).idempotent(true);
-                workers.execute(std::move(call), [&](const std::exception_ptr& problem, const reply& answer) {
-                    BOOST_TEST(!problem);
-                    BOOST_TEST((problem || answer.attachments.at(0) == bytes));
-                    ++answers;
-                });
-            }
-            const auto status = co_await workers.status();
-            const auto pid = status.workers.at(static_cast<std::size_t>(round) % 2).pid;
-            if (pid > 0) {
-                ::kill(pid, SIGKILL);
-            }
-            while (answers < calls * (round + 1)) {
-                co_await pause(1ms);
-            }
-        }
+    with_pool(ready_for_kills(results_pool()), [&](pool& workers) -> asio::awaitable<void> {
+        auto killing = kill_amid_calls(
+            workers, [&] { return request("echo").attach(bytes).idempotent(true); },
+            [&](const reply& answer) { return answer.attachments.at(0) == bytes; });
+        co_await std::move(killing);
     });
     BOOST_TEST(result_regions_mapped() == 0u);
 }

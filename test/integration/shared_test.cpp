@@ -3,7 +3,7 @@
 
 // Attachments in memory of the host, with real processes.
 
-#include "support/run.hpp"
+#include "support/kill_amid_calls.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -41,17 +41,6 @@ asio::awaitable<bool> is_shared(pool& workers, std::size_t bytes) {
 asio::awaitable<pool_counters> counters_of(pool& workers) {
     const auto status = co_await workers.status();
     co_return status.counters;
-}
-
-std::string text_of(const std::exception_ptr& problem) {
-    if (!problem) {
-        return "";
-    }
-    try {
-        std::rethrow_exception(problem);
-    } catch (const std::exception& failure) {
-        return failure.what();
-    }
 }
 
 /// The number of regions that this process has mapped.
@@ -273,37 +262,13 @@ BOOST_AUTO_TEST_CASE(workers_in_cpp_share_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(killed_workers_leave_no_memory_and_no_wrong_bytes) {
-    auto config = quick(shared_pool());
-    config.workers = config.min_ready = 2;
-    config.retry.attempts = 10;
-    config.retry.budget = 1000;
-    config.restart.limit = 1000;
-    config.crash_barrier.poison_crashes = 0; // the call is no cause
-    with_pool(config, [](pool& workers) -> asio::awaitable<void> {
+    with_pool(ready_for_kills(shared_pool()), [](pool& workers) -> asio::awaitable<void> {
         auto once = value_of(workers, with_attachment("look", 100 * shared_kibibyte));
         const auto right = co_await std::move(once);
-        constexpr int rounds = 40;
-        constexpr int calls = 4;
-        int answers = 0;
-        for (int round = 0; round < rounds; ++round) {
-            for (int i = 0; i < calls; ++i) {
-                auto call = with_attachment("look", 100 * shared_kibibyte);
-                call.idempotent(true);
-                workers.execute(std::move(call), [&](const std::exception_ptr& problem, const reply& answer) {
-                    BOOST_TEST(text_of(problem) == "");
-                    BOOST_TEST((problem || answer.value.at(0).at("sha256") == right.at(0).at("sha256")));
-                    ++answers;
-                });
-            }
-            const auto status = co_await workers.status();
-            const auto pid = status.workers.at(static_cast<std::size_t>(round) % 2).pid;
-            if (pid > 0) {
-                ::kill(pid, SIGKILL);
-            }
-            while (answers < calls * (round + 1)) {
-                co_await pause(1ms);
-            }
-        }
+        auto killing = kill_amid_calls(
+            workers, [] { return with_attachment("look", 100 * shared_kibibyte).idempotent(true); },
+            [&](const reply& answer) { return answer.value.at(0).at("sha256") == right.at(0).at("sha256"); });
+        co_await std::move(killing);
         BOOST_TEST(regions_mapped() > 0u);
     });
     BOOST_TEST(regions_mapped() == 0u);

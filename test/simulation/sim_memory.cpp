@@ -13,7 +13,7 @@
 namespace skep::simulation {
 
 /// The pool's end, whose memory ends with it.
-class sim_memory::line final : public region_line {
+class sim_memory::line final : public memory_line {
 public:
     explicit line(std::shared_ptr<sim_memory> target) noexcept : target_(std::move(target)) {}
     ~line() override { target_->regions_.clear(); }
@@ -54,7 +54,7 @@ public:
     std::optional<region_place> pass(std::uint64_t, const blob&, std::size_t) noexcept override {
         return std::nullopt;
     }
-    blob take(const region_place& place, std::size_t, std::size_t, std::size_t&) override {
+    blob take(const region_place& place, std::size_t, std::size_t, std::size_t, std::size_t&) override {
         throw protocol_violation("sealed memory " + std::to_string(place.region) + " has not come");
     }
 
@@ -62,7 +62,7 @@ private:
     std::shared_ptr<sim_memory> target_;
 };
 
-std::unique_ptr<region_line> sim_memory::connect() {
+std::unique_ptr<memory_line> sim_memory::connect() {
     return std::make_unique<line>(shared_from_this());
 }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/region_place.hpp"
-#include "runtime/region_line.hpp"
+#include "runtime/memory_line.hpp"
 #include "simulation/sim_results.hpp"
 #include "simulation/world.hpp"
 
@@ -32,7 +32,7 @@ public:
     sim_results results;
 
     /// The pool's end.
-    std::unique_ptr<region_line> connect();
+    std::unique_ptr<memory_line> connect();
 
     /// The worker was sent a place with so many bytes of that letter.
     void on_lent(const region_place& place, std::size_t bytes, char letter);

@@ -240,7 +240,7 @@ asio::awaitable<json::value> share_all(skep::worker_call& call) {
     co_return call.attach(filled_buffer(bytes, 'z'));
 }
 
-/// What the first attachment is like.
+/// Describes the first attachment.
 json::value look(skep::worker_call& call) {
     const auto& bytes = call.attachments().at(0);
     return {{"is_shared", bytes.is_shared()},

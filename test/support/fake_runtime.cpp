@@ -5,7 +5,7 @@
 
 #include "process/launcher.hpp"
 #include "process/local_context.hpp"
-#include "process/region_line.hpp"
+#include "process/memory_line.hpp"
 #include "process/socket_stream.hpp"
 #include "support/load_of.hpp"
 
@@ -272,7 +272,7 @@ asio::awaitable<worker_link> fake_runtime::start(launch_order order) {
     auto control_stream = with_control ? make_socket_stream(executor_, control_here) : nullptr;
     co_return worker_link{std::move(data_stream), std::move(control_stream),
                           std::make_unique<fake_process>(fresh),
-                          with_regions ? make_region_line(std::move(regions.here)) : nullptr};
+                          with_regions ? make_memory_line(std::move(regions.here)) : nullptr};
 }
 
 manual_pool::manual_pool(pool_config config, pool_membership of_manager) {

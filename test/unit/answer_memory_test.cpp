@@ -4,7 +4,7 @@
 // The memory for results of a worker in C++, with its host behind a real line.
 
 #include "process/launcher.hpp"
-#include "process/region_line.hpp"
+#include "process/memory_line.hpp"
 #include "server/answer_memory.hpp"
 #include "support/in_a_child.hpp"
 #include "wire/protocol_violation.hpp"
@@ -89,10 +89,10 @@ struct fixture {
 
     const shared_options options = options_of_results();
     fd_pair ends = make_packet_pair(launcher());
-    std::unique_ptr<region_line> line = make_region_line(std::move(ends.here));
+    std::unique_ptr<memory_line> line = make_memory_line(std::move(ends.here));
     result_memory host{options};
     request_log control;
-    shared_regions regions{std::move(ends.there), control};
+    shared_line regions{std::move(ends.there), control};
     answer_memory worker{shared_limits{options.least, options.bytes, options.regions}, regions, control};
 };
 

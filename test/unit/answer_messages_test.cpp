@@ -29,7 +29,7 @@ namespace {
 
 /// What a host with these limits makes of a worker's frame.
 worker_message received(std::string frames, const std::vector<blob>& attachments = {},
-                        const worker_limits& limits = {}, region_source* memory = nullptr) {
+                        const worker_limits& limits = {}, memory_source* memory = nullptr) {
     for (const auto& bytes : attachments) {
         frames += bytes.text();
     }
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(attachments_with_places_are_not_in_the_frame) {
     limits.frame_bytes = 300; // which the places do not count for
     std::string frames;
     const auto size = append_answer(frames, answer_kind::chunk, 8, "token", {attachments, places}, limits);
-    struct test_memory final : region_source {
+    struct test_memory final : memory_source {
         blob open(const region_place& place, std::size_t bytes) override {
             opened.push_back(place);
             return blob(std::vector<std::byte>(bytes));
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_host_has_memory_for_all_the_places_that_a_worker_may_name
     const std::vector<blob> attachments(50, blob(std::vector<std::byte>(1)));
     const std::vector<region_place> places(50, {~std::uint64_t(0), ~std::size_t(0), true});
     worker_limits limits;
-    struct any_memory final : region_source {
+    struct any_memory final : memory_source {
         blob open(const region_place&, std::size_t bytes) override {
             return blob(std::vector<std::byte>(bytes));
         }

@@ -56,7 +56,7 @@ Message sent(const std::string& frames) {
 }
 
 /// Regions whose every place has the bytes that are asked for.
-struct any_regions final : region_source {
+struct any_regions final : memory_source {
     blob open(const region_place& place, std::size_t bytes) override {
         opened.push_back(place);
         return blob(std::vector<std::byte>(bytes));

@@ -74,6 +74,16 @@ limit_options up_to(std::size_t frame_bytes) {
     return limits;
 }
 
+/// Returns true if the whole frame is within the limits.
+bool is_within(const limit_options& limits, send_buffer& buffer) {
+    frame_decoder decoder({limits.frame_bytes, limits.json_bytes});
+    const auto bytes = test::sent_bytes(buffer);
+    const auto room = decoder.prepare();
+    std::copy(bytes.begin(), bytes.end(), room.begin());
+    decoder.commit(bytes.size());
+    return decoder.next().has_value();
+}
+
 void encode_to(std::string& out, std::uint64_t id, const request& call, std::optional<duration> time_left,
                std::optional<duration> sent_after = {}, batch_place batch = {}) {
     send_buffer buffer;
@@ -208,12 +218,7 @@ BOOST_AUTO_TEST_CASE(places_never_exceed_the_limit_of_the_json) {
     facts.places = places;
     send_buffer buffer;
     append_call(buffer, max_id, body, call, facts);
-    frame_decoder decoder({limits.frame_bytes, limits.json_bytes});
-    const auto bytes = test::sent_bytes(buffer);
-    const auto room = decoder.prepare();
-    std::copy(bytes.begin(), bytes.end(), room.begin());
-    decoder.commit(bytes.size());
-    BOOST_TEST(decoder.next().has_value());
+    BOOST_TEST(is_within(limits, buffer));
     BOOST_TEST(room_for_places(std::string(1024, 'a'), limits) == 0u);
 }
 
@@ -262,12 +267,7 @@ BOOST_AUTO_TEST_CASE(released_places_never_exceed_a_limit) {
                 has_places ? std::span<const region_place>(places) : std::span<const region_place>();
             send_buffer buffer;
             append_call(buffer, max_id, body, call, facts);
-            frame_decoder decoder({limits.frame_bytes, limits.json_bytes});
-            const auto bytes = test::sent_bytes(buffer);
-            const auto room = decoder.prepare();
-            std::copy(bytes.begin(), bytes.end(), room.begin());
-            decoder.commit(bytes.size());
-            BOOST_TEST(decoder.next().has_value());
+            BOOST_TEST(is_within(limits, buffer));
         }
         std::string credit;
         append_credit(credit, max_id, {1LL << 40, 1LL << 40},

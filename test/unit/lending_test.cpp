@@ -29,7 +29,7 @@ struct local_regions {
     std::size_t passed = 0; ///< bytes
 };
 
-class local_line final : public region_line {
+class local_line final : public memory_line {
 public:
     explicit local_line(local_regions& target) : target_(target) {}
     ~local_line() override { target_.memory.clear(); }
@@ -48,7 +48,9 @@ public:
         return target_.can_pass && bytes.size() <= most_bytes ? std::optional(region_place{number, 3, true})
                                                               : std::nullopt;
     }
-    blob take(const region_place&, std::size_t, std::size_t, std::size_t&) override { return {}; }
+    blob take(const region_place&, std::size_t, std::size_t, std::size_t, std::size_t&) override {
+        return {};
+    }
     blob make_for_results(std::uint64_t, std::size_t) noexcept override { return {}; }
     bool refuse_for_results(std::size_t) noexcept override { return true; }
     bool provide(std::span<const std::byte>) noexcept override { return true; }

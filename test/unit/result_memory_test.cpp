@@ -5,10 +5,10 @@
 
 #include "process/descriptor_passing.hpp"
 #include "process/launcher.hpp"
-#include "process/region_line.hpp"
+#include "process/memory_line.hpp"
 #include "process/shared_memory.hpp"
+#include "wire/memory_packets.hpp"
 #include "wire/protocol_violation.hpp"
-#include "wire/region_messages.hpp"
 #include "worker/result_memory.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -43,7 +43,7 @@ struct line_with_worker {
     /// The next packet that the worker gets; empty without one.
     std::optional<region_packet> take_packet() {
         message_with_descriptor packet;
-        if (receive_descriptor(ends.there.get(), most_region_bytes, packet) <= 0) {
+        if (receive_descriptor(ends.there.get(), most_packet_bytes, packet) <= 0) {
             return std::nullopt;
         }
         const auto told = decode_region(packet.text);
@@ -76,7 +76,7 @@ struct line_with_worker {
 
     shared_options options;
     fd_pair ends = make_packet_pair(launcher());
-    std::unique_ptr<region_line> line = make_region_line(std::move(ends.here));
+    std::unique_ptr<memory_line> line = make_memory_line(std::move(ends.here));
     result_memory host{options};
     memory_mapping written; ///< the worker's last region
 };
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(memory_that_is_not_shared_is_not_given) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lack_of_memory_for_a_copy_ends_in_bad_alloc, line_with_worker) {
-    struct poor_line final : region_line {
+    struct poor_line final : memory_line {
         bool make(std::uint64_t, std::size_t) noexcept override { return false; }
         std::span<std::byte> open(const region_place&, std::size_t) noexcept override { return {}; }
         std::uint64_t opened_bytes() const noexcept override { return 0; }
@@ -204,7 +204,9 @@ BOOST_FIXTURE_TEST_CASE(a_lack_of_memory_for_a_copy_ends_in_bad_alloc, line_with
         std::optional<region_place> pass(std::uint64_t, const blob&, std::size_t) noexcept override {
             return std::nullopt;
         }
-        blob take(const region_place&, std::size_t, std::size_t, std::size_t&) override { return {}; }
+        blob take(const region_place&, std::size_t, std::size_t, std::size_t, std::size_t&) override {
+            return {};
+        }
     };
     poor_line poor;
     result_memory memory(options);

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Memory that is passed on without a copy: what its maker can rely on, and what a receiver refuses.
+// Memory that is passed on without a copy: guarantees for its maker, and refusals by a receiver.
 
 #include "process/sealed_memory.hpp"
 #include "support/in_a_child.hpp"

@@ -1,16 +1,16 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Sealed memory on its way over a line: what arrives, and what a host refuses of a hostile worker.
+// Sealed memory on its way over a line: arrivals, and refusals of the memory of a hostile worker.
 
 #include "process/descriptor_passing.hpp"
 #include "process/launcher.hpp"
-#include "process/region_line.hpp"
+#include "process/memory_line.hpp"
 #include "process/sealed_memory.hpp"
 #include "process/sealed_passing.hpp"
 #include "support/in_a_child.hpp"
+#include "wire/memory_packets.hpp"
 #include "wire/protocol_violation.hpp"
-#include "wire/region_messages.hpp"
 #include <skep/shared_buffer.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -61,7 +61,7 @@ struct fixture {
         return send_descriptors(worker.get(), packet, passed) > 0;
     }
     blob take(std::uint64_t number, std::size_t bytes, std::size_t begin = 0) {
-        return host->take({number, begin, true}, bytes, any_size, packets);
+        return host->take({number, begin, true}, bytes, 0, any_size, packets);
     }
     void check_refused(std::uint64_t number, std::size_t bytes, std::string_view text) {
         BOOST_CHECK_EXCEPTION(take(number, bytes), protocol_violation,
@@ -71,7 +71,7 @@ struct fixture {
     std::size_t packets = any_size;
     fd_pair line = make_packet_pair(launcher());
     unique_fd worker = std::move(line.there);
-    std::unique_ptr<region_line> host = make_region_line(std::move(line.here));
+    std::unique_ptr<memory_line> host = make_memory_line(std::move(line.here));
 };
 
 } // namespace
@@ -90,7 +90,7 @@ BOOST_FIXTURE_TEST_CASE(memory_comes_as_it_was_sealed, fixture) {
     const auto place = pass_sealed(worker.get(), 1, part, any_size);
     BOOST_REQUIRE(place.has_value());
     BOOST_TEST((*place == region_place{1, 1, true}));
-    const auto taken = host->take(*place, part.size(), any_size, packets);
+    const auto taken = host->take(*place, part.size(), 0, any_size, packets);
     BOOST_TEST(taken.text() == "ell");
     BOOST_TEST(taken.is_shared());
 }
@@ -103,7 +103,7 @@ BOOST_FIXTURE_TEST_CASE(received_memory_is_passed_on, fixture) {
     BOOST_TEST(host->pass(1, taken, 5).has_value());
     sealed_intake intake;
     message_with_descriptor packet;
-    BOOST_TEST(receive_descriptor(worker.get(), most_region_bytes, packet) > 0);
+    BOOST_TEST(receive_descriptor(worker.get(), most_packet_bytes, packet) > 0);
     intake.add(*decode_sealed(packet.text), std::move(packet.descriptor));
     BOOST_TEST(intake.take({1, 0, true}, 5).text() == "hello");
 }
@@ -173,10 +173,10 @@ BOOST_FIXTURE_TEST_CASE(a_place_lies_within_its_memory, fixture) {
 
 BOOST_FIXTURE_TEST_CASE(memory_beyond_the_limit_is_refused, fixture) {
     BOOST_TEST(pass(1, shared_text("hello")));
-    BOOST_CHECK_EXCEPTION(host->take({1, 0, true}, 1, 4, packets), protocol_violation,
+    BOOST_CHECK_EXCEPTION(host->take({1, 0, true}, 1, 0, 4, packets), protocol_violation,
                           [](const auto& violation) { return says(violation, "limit shared.bytes"); });
     BOOST_TEST(pass(2, shared_text("hello")));
-    BOOST_CHECK_NO_THROW(host->take({2, 0, true}, 5, 5, packets));
+    BOOST_CHECK_NO_THROW(host->take({2, 0, true}, 5, 0, 5, packets));
 }
 
 BOOST_FIXTURE_TEST_CASE(other_memory_than_announced_is_refused, fixture) {

@@ -3,7 +3,7 @@
 
 // Attachments in memory of the pool: what workers are sent, and what they may release.
 
-#include "server/shared_regions.hpp"
+#include "server/shared_line.hpp"
 #include "support/sharing_pool.hpp"
 #include <skep/shared_buffer.hpp>
 
@@ -47,7 +47,7 @@ struct worker_end {
 
     fake_worker& worker;
     no_output control;
-    shared_regions memory;
+    shared_line memory;
 };
 
 request call_with(std::string text) {
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_says_so_gets_places) {
     BOOST_TEST(attachments.at(0) == json::value(5));
     BOOST_TEST(attachments.at(1).at("bytes").to_number<std::size_t>() == text.size());
     no_output control;
-    shared_regions regions(std::move(pool.worker(0).regions), control);
+    shared_line regions(std::move(pool.worker(0).regions), control);
     BOOST_TEST(regions.open(place_of(attachments.at(1)), text.size()).text() == text);
     pool.worker(0).reply(pool.last_id);
     pool.run_until_idle();
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_sent_again_is_lent_again) {
     crash_worker(pool, first);
     const auto place = place_of(pool.take_attachments(1 - first).at(0));
     no_output control;
-    shared_regions regions(std::move(pool.worker(1 - first).regions), control);
+    shared_line regions(std::move(pool.worker(1 - first).regions), control);
     BOOST_TEST(regions.open(place, text.size()).text() == text);
     pool.worker(1 - first).reply(pool.last_id);
     pool.run_until_idle();

@@ -6,7 +6,7 @@
 #include "process/descriptor_passing.hpp"
 #include "process/shared_memory.hpp"
 #include "support/sharing_pool.hpp"
-#include "wire/region_messages.hpp"
+#include "wire/memory_packets.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/test/unit_test.hpp>
@@ -67,7 +67,7 @@ struct writing_pool : sharing_pool {
     /// The packet that the worker gets.
     std::optional<region_packet> take_packet() {
         message_with_descriptor packet;
-        if (receive_descriptor(worker(0).regions.get(), most_region_bytes, packet) <= 0) {
+        if (receive_descriptor(worker(0).regions.get(), most_packet_bytes, packet) <= 0) {
             return std::nullopt;
         }
         const auto told = decode_region(packet.text);

@@ -290,7 +290,7 @@ void supervisor::count_end(const worker& ended_worker) {
     counters_.attachments_passed += ended_worker.calls().memory().passed();
     counters_.attachments_received += ended_worker.calls().received_memory().taken();
     counters_.shared_fallbacks += ended_worker.calls().memory().fallbacks();
-    counters_.shared_results += ended_worker.calls().results().opened();
+    counters_.shared_results += ended_worker.calls().received_memory().results().opened();
     if (!life.was_up()) {
         counters_.start_failures += life.is_lost() ? 1 : 0;
     } else if (life.is_lost()) {

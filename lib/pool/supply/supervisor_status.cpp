@@ -63,7 +63,7 @@ worker_status status_of(const worker& subject, moment now) {
     result.last_probe = subject.health().last();
     result.loop = subject.loop();
     if (calls.memory().is_open()) {
-        result.shared_bytes = calls.memory().bytes() + calls.results().bytes();
+        result.shared_bytes = calls.memory().bytes() + calls.received_memory().results().bytes();
     }
     if (const auto due = subject.recycling().due(); due != time_point::max()) {
         result.recycle_in = std::max(duration::zero(), duration(due - now.now));
@@ -127,7 +127,7 @@ void supervisor::report(pool_status& status, time_point now) {
         counters.attachments_passed += memory.passed();
         counters.attachments_received += each.calls().received_memory().taken();
         counters.shared_fallbacks += memory.fallbacks();
-        counters.shared_results += each.calls().results().opened();
+        counters.shared_results += each.calls().received_memory().results().opened();
     });
 }
 

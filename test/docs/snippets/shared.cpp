@@ -23,7 +23,7 @@ struct camera_device {
 boost::asio::awaitable<skep::reply> crop_detected(skep::pool& pool, camera_device& camera) {
     skep::shared_buffer frame(camera.frame_bytes());
     camera.read(frame.span());
-    auto call = skep::request("detect").attach(std::move(frame)); // sealed: nobody can change it any more
+    auto call = skep::request("detect").attach(std::move(frame)); // sealed: no process can change it any more
     const auto detected = co_await pool.execute(std::move(call));
     auto next = skep::request("crop").attach(detected.attachment("frame")); // to any pool, no copy either
     auto cropped = co_await pool.execute(std::move(next));

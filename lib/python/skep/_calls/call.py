@@ -184,7 +184,7 @@ def attachments(writable: bool = False) -> List[memoryview]:
 
     The data may lie in memory that the host lends, until the last view of it is gone. So keep a copy, `bytes(view)`,
     of data that is needed for long, and in a forked child. Data that the service has passed as skep::shared_buffer is
-    passed on without a copy: return the view, a slice of it or an array over it.
+    passed on without a copy: return the view, a slice of an eighth of it or more, or an array over it.
 
     Args:
         writable: if true, returns writable views of copies; large data is copied page by page, on the first write to it.

@@ -23,9 +23,10 @@ def shared(nbytes: int) -> memoryview:
 
         image = numpy.ndarray((height, width), "f4", skep.shared(height * width * 4))
 
-    Return it, yield it or pass it to a tool: the memory itself, a slice of it or an array over it. Its bytes then are as
-    they were in this moment: later changes stay in this worker, and take memory of their own, page by page. So memory is
-    passed on once. Later uses are copies, as are memory that another process or a device has mapped, and ordinary memory.
+    Return it, yield it or pass it to a tool: the memory itself, a slice of an eighth of it or more, or an array over it.
+    Its bytes then are as they were in this moment: later changes stay in this worker, and take memory of their own, page
+    by page. So memory is passed on once. Later uses are copies, as are small slices, memory that another process or a
+    device has mapped, and ordinary memory.
     This function returns ordinary memory outside of a pool, before the on_start hooks, in a forked child, and with a size
     that the host does not share.
 

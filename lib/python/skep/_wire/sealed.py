@@ -1,4 +1,4 @@
-"""Sealed memory: attachments that travel by their descriptor, without a copy, because nobody can change them any more."""
+"""Sealed memory: attachments that travel by their descriptor, without a copy, because no process can change them."""
 
 import contextlib
 import ctypes
@@ -81,7 +81,7 @@ class Pages(mmap.mmap):
             raise OSError(ctypes.get_errno(), "mmap")
 
     def seal(self) -> bool:
-        """Returns true if nobody can change the memory any more."""
+        """Returns true if no process can change the memory any more."""
         raise NotImplementedError
 
 

@@ -5,12 +5,12 @@
 
 #include "process/descriptor_passing.hpp"
 #include "process/launcher.hpp"
-#include "process/region_line.hpp"
+#include "process/memory_line.hpp"
 #include "server/answer_memory.hpp"
-#include "server/shared_regions.hpp"
+#include "server/shared_line.hpp"
 #include "support/in_a_child.hpp"
+#include "wire/memory_packets.hpp"
 #include "wire/protocol_violation.hpp"
-#include "wire/region_messages.hpp"
 #include <skep/shared_buffer.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -25,7 +25,7 @@
 
 using namespace skep;
 
-BOOST_AUTO_TEST_SUITE(shared_regions_test)
+BOOST_AUTO_TEST_SUITE(shared_line_test)
 
 namespace {
 
@@ -60,15 +60,15 @@ struct fixture {
 
     blob take(const region_place& place, std::size_t bytes) {
         std::size_t packets = most;
-        return host->take(place, bytes, most, packets);
+        return host->take(place, bytes, 0, most, packets);
     }
 
     fd_pair line = make_packet_pair(launcher());
     const int far_end = line.there.get();
     const int near_end = line.here.get();
-    std::unique_ptr<region_line> host = make_region_line(std::move(line.here));
+    std::unique_ptr<memory_line> host = make_memory_line(std::move(line.here));
     recorded_output control;
-    std::optional<shared_regions> worker{std::in_place, std::move(line.there), control};
+    std::optional<shared_line> worker{std::in_place, std::move(line.there), control};
 };
 
 } // namespace

@@ -16,9 +16,9 @@ namespace skep {
 /// The memory that the host shares with one worker: lent regions, regions for results, and sealed memory of
 /// both directions. The host writes lent regions, and they end with this object. The worker writes regions
 /// for results. Used on the pool's strand.
-class region_line {
+class memory_line {
 public:
-    virtual ~region_line() = default;
+    virtual ~memory_line() = default;
 
     /// Returns the number of the next region. Numbers are never used again.
     std::uint64_t next_number() noexcept { return ++last_number_; }
@@ -53,11 +53,12 @@ public:
     virtual std::optional<region_place> pass(std::uint64_t number, const blob& bytes,
                                              std::size_t most_bytes) noexcept = 0;
 
-    /// Returns bytes of sealed memory of the worker. Does not wait. Memory of lower numbers is dropped.
-    /// `packets`: the most packets to take from the line; reduced by their number. Throws protocol_violation
-    /// if the memory has not come, is not sealed, lacks the bytes or has more than `most_bytes`. Throws
-    /// std::bad_alloc.
-    virtual blob take(const region_place& place, std::size_t bytes, std::size_t most_bytes,
+    /// Returns bytes of sealed memory of the worker. Copies less than `least` bytes, and less than an eighth
+    /// of the memory: the limits of messages count neither the memory nor the descriptor that they would
+    /// keep. Does not wait. Memory of lower numbers is dropped. `packets`: the most packets to take from the
+    /// line; reduced by their number. Throws protocol_violation if the memory has not come, is not sealed,
+    /// lacks the bytes or has more than `most_bytes`. Throws std::bad_alloc.
+    virtual blob take(const region_place& place, std::size_t bytes, std::size_t least, std::size_t most_bytes,
                       std::size_t& packets) = 0;
 
 private:

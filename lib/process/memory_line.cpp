@@ -1,15 +1,16 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "process/region_line.hpp"
+#include "process/memory_line.hpp"
 
 #include "process/descriptor_passing.hpp"
 #include "process/sealed_memory.hpp"
 #include "process/sealed_passing.hpp"
 #include "process/shared_memory.hpp"
+#include "wire/memory_packets.hpp"
 #include "wire/protocol_violation.hpp"
-#include "wire/region_messages.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <new>
@@ -20,29 +21,28 @@ namespace skep {
 
 namespace {
 
-// Less than this part of its memory is copied: the limits count the bytes of an attachment, and not the
-// memory that the attachment would keep.
+// Less than this part of its memory is copied.
 constexpr std::size_t least_part = 8;
 
 // More packets than wait in a socket.
 constexpr std::size_t most_waiting = 512;
 
-class local_region_line final : public region_line {
+class local_memory_line final : public memory_line {
 public:
-    explicit local_region_line(unique_fd socket) noexcept : socket_(std::move(socket)) {}
+    explicit local_memory_line(unique_fd socket) noexcept : socket_(std::move(socket)) {}
 
     /// The close of a socket closes the descriptors that wait in it, and must not wait for one of them.
-    ~local_region_line() override {
+    ~local_memory_line() override {
         ::shutdown(socket_.get(), SHUT_RDWR); // no further packets come
         try {
             message_with_descriptor packet;
             for (std::size_t i = 0; i < most_waiting; ++i) { // an empty packet looks like the end
-                receive_descriptor(socket_.get(), most_region_bytes, packet);
+                receive_descriptor(socket_.get(), most_packet_bytes, packet);
             }
         } catch (const std::bad_alloc&) {}
     }
-    local_region_line(const local_region_line&) = delete;
-    local_region_line& operator=(const local_region_line&) = delete;
+    local_memory_line(const local_memory_line&) = delete;
+    local_memory_line& operator=(const local_memory_line&) = delete;
 
     bool make(std::uint64_t region, std::size_t bytes) noexcept override {
         auto made = make_lent_memory(bytes);
@@ -103,7 +103,7 @@ public:
         return pass_sealed(socket_.get(), number, bytes, most_bytes);
     }
 
-    blob take(const region_place& place, std::size_t bytes, std::size_t most_bytes,
+    blob take(const region_place& place, std::size_t bytes, std::size_t least, std::size_t most_bytes,
               std::size_t& packets) override {
         sealed_.expect(place.region);
         while (sealed_.last() < place.region) {
@@ -114,9 +114,8 @@ public:
             receive(place.region);
         }
         auto taken = sealed_.take(place, bytes, most_bytes);
-        return taken.size() >= sealed_memory::behind(taken)->bytes().size() / least_part
-                   ? taken
-                   : blob::copy_of(taken);
+        const auto least_shown = std::max(least, sealed_memory::behind(taken)->bytes().size() / least_part);
+        return bytes >= least_shown ? taken : blob::copy_of(taken);
     }
 
 private:
@@ -147,8 +146,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<region_line> make_region_line(unique_fd socket) {
-    return std::make_unique<local_region_line>(std::move(socket));
+std::unique_ptr<memory_line> make_memory_line(unique_fd socket) {
+    return std::make_unique<local_memory_line>(std::move(socket));
 }
 
 } // namespace skep

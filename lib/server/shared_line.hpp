@@ -25,21 +25,24 @@ struct region_for_results {
     memory_mapping memory;    ///< empty if it cannot be mapped
 };
 
-/// The memory that a worker shares with its host: the regions of the host, and sealed memory of both. Blobs
-/// of attachments refer to lent regions, and release their places: on any thread, and also after the end of
-/// this object, when the host is no longer told.
-class shared_regions final : public region_source {
+/// A worker's end of the line for shared memory: the regions of the host, and sealed memory of both sides.
+/// Blobs of attachments refer to lent regions, and release their places: on any thread, and also after the
+/// end of this object, when the host is no longer told.
+class shared_line final : public memory_source {
 public:
     /// `line`: brings and takes the memory. `control`: takes the releases; must outlive this object.
-    shared_regions(unique_fd line, frame_output& control);
-    ~shared_regions();
-    shared_regions(const shared_regions&) = delete;
-    shared_regions& operator=(const shared_regions&) = delete;
+    shared_line(unique_fd line, frame_output& control);
+    ~shared_line();
+    shared_line(const shared_line&) = delete;
+    shared_line& operator=(const shared_line&) = delete;
 
     blob open(const region_place& place, std::size_t bytes) override;
 
     /// The host keeps its own limit.
     std::size_t begin_message() noexcept override { return std::numeric_limits<std::size_t>::max(); }
+
+    /// Returns false in a forked child of the worker: its parent uses the memory.
+    bool is_ours() const noexcept;
 
     /// Passes the memory of a shared blob to the host, without blocking, for the next message. Returns the
     /// blob's place, or nullopt if that is impossible now, the memory has more than `most_bytes`, or this
@@ -58,6 +61,7 @@ private:
     blob open_sealed(const region_place& place, std::size_t bytes);
     region find(std::uint64_t number);
     bool receive();
+    void receive_for(const char* kind, std::uint64_t number);
     void add_region(std::string_view packet, const unique_fd& descriptor);
 
     unique_fd line_;

@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "server/shared_regions.hpp"
+#include "server/shared_line.hpp"
 
 #include "process/host_connection.hpp"
 #include "wire/answer_messages.hpp"
+#include "wire/memory_packets.hpp"
 #include "wire/protocol_violation.hpp"
-#include "wire/region_messages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@
 namespace skep {
 
 /// Tells the host of places that are no longer read. Thread-safe.
-class shared_regions::releases {
+class shared_line::releases {
 public:
     explicit releases(frame_output& control) noexcept : control_(&control) {}
 
@@ -48,7 +48,7 @@ private:
 };
 
 /// The use of a place. The frame of the release is made in advance: a destructor must not need memory.
-struct shared_regions::use {
+struct shared_line::use {
     use(std::shared_ptr<releases> receiver, region used_region, const region_place& place)
         : target(std::move(receiver)), owner(std::move(used_region)) {
         append_release(frame, place);
@@ -62,36 +62,37 @@ struct shared_regions::use {
     std::string frame;
 };
 
-shared_regions::shared_regions(unique_fd line, frame_output& control)
+shared_line::shared_line(unique_fd line, frame_output& control)
     : line_(std::move(line)), releases_(std::make_shared<releases>(control)) {}
 
-shared_regions::~shared_regions() {
+shared_line::~shared_line() {
     releases_->close();
 }
 
-blob shared_regions::open(const region_place& place, std::size_t bytes) {
+blob shared_line::open(const region_place& place, std::size_t bytes) {
     return place.is_sealed ? open_sealed(place, bytes) : open_region(place, bytes);
 }
 
-std::optional<region_place> shared_regions::pass(const blob& bytes, std::size_t most_bytes) noexcept {
+bool shared_line::is_ours() const noexcept {
+    return releases_->is_ours();
+}
+
+std::optional<region_place> shared_line::pass(const blob& bytes, std::size_t most_bytes) noexcept {
     const auto place =
-        releases_->is_ours() ? pass_sealed(line_.get(), last_passed_ + 1, bytes, most_bytes) : std::nullopt;
+        is_ours() ? pass_sealed(line_.get(), last_passed_ + 1, bytes, most_bytes) : std::nullopt;
     last_passed_ += place ? 1 : 0;
     return place;
 }
 
-blob shared_regions::open_sealed(const region_place& place, std::size_t bytes) {
+blob shared_line::open_sealed(const region_place& place, std::size_t bytes) {
     sealed_.expect(place.region);
     while (sealed_.last() < place.region) {
-        if (!receive()) {
-            throw protocol_violation("an attachment is in sealed memory " + std::to_string(place.region) +
-                                     ", which has not come");
-        }
+        receive_for("sealed memory ", place.region);
     }
     return sealed_.take(place, bytes);
 }
 
-blob shared_regions::open_region(const region_place& place, std::size_t bytes) {
+blob shared_line::open_region(const region_place& place, std::size_t bytes) {
     auto found = find(place.region);
     const std::span<const std::byte> all = found->bytes();
     if (bytes == 0 || place.begin > all.size() || bytes > all.size() - place.begin) {
@@ -103,12 +104,9 @@ blob shared_regions::open_region(const region_place& place, std::size_t bytes) {
     return {std::move(owner), all.subspan(place.begin, bytes)};
 }
 
-shared_regions::region shared_regions::find(std::uint64_t number) {
+shared_line::region shared_line::find(std::uint64_t number) {
     while (last_ < number) {
-        if (!receive()) {
-            throw protocol_violation("an attachment is in region " + std::to_string(number) +
-                                     ", which has not come");
-        }
+        receive_for("region ", number);
     }
     const auto found = regions_.find(number);
     if (found == regions_.end()) {
@@ -118,14 +116,22 @@ shared_regions::region shared_regions::find(std::uint64_t number) {
     return found->second;
 }
 
-std::vector<region_for_results> shared_regions::take_for_results() {
+/// Takes the next packet. `kind` and `number`: of the memory of an attachment, which has to come.
+void shared_line::receive_for(const char* kind, std::uint64_t number) {
+    if (!receive()) {
+        throw protocol_violation(std::string("an attachment is in ") + kind + std::to_string(number) +
+                                 ", which has not come");
+    }
+}
+
+std::vector<region_for_results> shared_line::take_for_results() {
     while (receive()) {}
     return std::exchange(for_results_, {});
 }
 
 /// Takes the next packet. Returns false if there is none. Never waits: the host announces memory before it
 /// uses the memory.
-bool shared_regions::receive() {
+bool shared_line::receive() {
     auto packet = take_packet(line_.get());
     if (!packet) {
         return false;
@@ -138,7 +144,7 @@ bool shared_regions::receive() {
     return true;
 }
 
-void shared_regions::add_region(std::string_view packet, const unique_fd& descriptor) {
+void shared_line::add_region(std::string_view packet, const unique_fd& descriptor) {
     const auto told = decode_region(packet);
     const bool is_refusal = told && told->region == 0;
     if (!told || (told->region <= last_ && !is_refusal)) {
