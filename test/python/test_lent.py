@@ -2,12 +2,11 @@
 
 import array
 import json
-import mmap
-import os
 import socket
 import unittest
 
 from host import HostCase
+from shared_host import HAS_NUMPY, Region
 
 SHARED = {"least": 4096, "bytes": 1 << 20, "regions": 4}
 SIZE = 64 * 1024
@@ -69,23 +68,6 @@ async def look():
     return [bytes(view[:5]).decode() for view in skep.attachments()]
 """
 
-try:
-    import numpy  # noqa: F401
-
-    HAS_NUMPY = True
-except ImportError:
-    HAS_NUMPY = False
-
-
-class Region:
-    """A region of the host, which it can write."""
-
-    def __init__(self, size=SIZE):
-        self.descriptor = os.memfd_create("region", os.MFD_CLOEXEC)
-        os.ftruncate(self.descriptor, size)
-        self.memory = mmap.mmap(self.descriptor, size)
-        self.size = size
-
 
 class RegionsCase(HostCase):
     def start_shared(self, source=COMMANDS, **welcome):
@@ -115,7 +97,7 @@ class ViewsTest(RegionsCase):
         self.assertNotIn("shared", self.start("", ready=False).receive())
 
     def test_an_attachment_is_seen_and_released_after_the_call(self):
-        host, region = self.start_shared(), Region()
+        host, region = self.start_shared(), Region(SIZE)
         region.memory[4096:4101] = b"hello"
         self.announce(host, 1, region)
         for _ in range(3):
@@ -123,7 +105,7 @@ class ViewsTest(RegionsCase):
             self.assertEqual(self.release(host), {"type": "release", "region": 1, "at": 4096})
 
     def test_attachments_of_both_kinds(self):
-        host, region = self.start_shared(), Region()
+        host, region = self.start_shared(), Region(SIZE)
         region.memory[0:5] = b"first"
         region.memory[4096:4101] = b"third"
         self.announce(host, 7, region)
@@ -133,12 +115,12 @@ class ViewsTest(RegionsCase):
         self.assertEqual(released, [0, 4096])
 
     def test_a_view_is_read_only_bytes(self):
-        host, region = self.start_shared(), Region()
+        host, region = self.start_shared(), Region(SIZE)
         self.announce(host, 1, region)
         self.assertEqual(host.call("attributes", attachments=[self.place(1, 0, 5000)]), [True, "B", 5000, True])
 
     def test_a_part_of_a_view_keeps_the_place(self):
-        host, region = self.start_shared(), Region()
+        host, region = self.start_shared(), Region(SIZE)
         region.memory[0:5] = b"hello"
         self.announce(host, 1, region)
         host.call("keep", attachments=[self.place(1, 0)])
@@ -150,14 +132,14 @@ class ViewsTest(RegionsCase):
         self.assertEqual(self.release(host), {"type": "release", "region": 1, "at": 0})
 
     def test_a_failed_call_releases(self):
-        host, region = self.start_shared(), Region()
+        host, region = self.start_shared(), Region(SIZE)
         self.announce(host, 1, region)
         host.call_error("fail", attachments=[self.place(1, 0)])
         host.call("drop")
         self.assertEqual(self.release(host), {"type": "release", "region": 1, "at": 0})
 
     def test_a_writable_copy_changes_nothing(self):
-        host, region = self.start_shared(), Region()
+        host, region = self.start_shared(), Region(SIZE)
         region.memory[8192:8197] = b"hello"
         self.announce(host, 1, region)
         place = self.place(1, 8192)
@@ -168,14 +150,14 @@ class ViewsTest(RegionsCase):
         self.assertEqual(host.call("look", attachments=[place]), ["other"])
 
     def test_a_forked_child_releases_nothing(self):
-        host, region = self.start_shared(), Region()
+        host, region = self.start_shared(), Region(SIZE)
         self.announce(host, 1, region)
         host.call("fork", attachments=[self.place(1, 0)])
         self.assertEqual(self.release(host)["at"], 0)
         self.assertEqual(host.ping()["type"], "pong")
 
     def test_an_async_worker_releases_before_its_next_call(self):
-        host, region = self.start_shared(ASYNC), Region()
+        host, region = self.start_shared(ASYNC), Region(SIZE)
         region.memory[0:5] = b"hello"
         self.announce(host, 1, region)
         for _ in range(3):
@@ -184,7 +166,7 @@ class ViewsTest(RegionsCase):
 
     @unittest.skipUnless(HAS_NUMPY, "needs numpy")
     def test_an_array_keeps_the_place(self):
-        host, region = self.start_shared(COMMANDS + NUMPY), Region()
+        host, region = self.start_shared(COMMANDS + NUMPY), Region(SIZE)
         region.memory[0:5] = bytes([1, 2, 3, 4, 5])
         self.announce(host, 1, region)
         self.assertEqual(host.call("total", attachments=[self.place(1, 0)]), 15)
@@ -194,7 +176,7 @@ class ViewsTest(RegionsCase):
         self.assertEqual(self.release(host)["at"], 0)
 
     def test_several_regions_are_announced_at_once(self):
-        host, regions = self.start_shared(), [Region(), Region(), Region()]
+        host, regions = self.start_shared(), [Region(SIZE), Region(SIZE), Region(SIZE)]
         for number, region in enumerate(regions, 1):
             region.memory[0:5] = b"in %02d" % number
             self.announce(host, number, region)
@@ -214,25 +196,25 @@ class BadHostTest(RegionsCase):
         self.check_end(lambda host: None, [self.place(1, 0)], "has not come")
         for number in (1, 0, -1):
             with self.subTest(number=number):
-                prepare = lambda host: self.announce(host, 2, Region())
+                prepare = lambda host: self.announce(host, 2, Region(SIZE))
                 self.check_end(prepare, [self.place(2, 0), self.place(number, 0)], "is not there")
 
     def test_regions_out_of_order(self):
         def prepare(host):
-            self.announce(host, 2, Region())
-            self.announce(host, 2, Region())
+            self.announce(host, 2, Region(SIZE))
+            self.announce(host, 2, Region(SIZE))
 
         self.check_end(prepare, [self.place(3, 0)], "has come after")
 
     def test_a_place_outside_of_its_region(self):
         for begin, size in ((SIZE, 1), (0, SIZE + 1), (-1, 1), (0, 0), (0, -1), (2**62, 2**62)):
             with self.subTest(begin=begin, size=size):
-                self.check_end(lambda host: self.announce(host, 1, Region()), [self.place(1, begin, size)], "outside")
+                self.check_end(lambda host: self.announce(host, 1, Region(SIZE)), [self.place(1, begin, size)], "outside")
 
     def test_a_malformed_place(self):
         for place in ({}, {"region": 1, "at": 0}, {"region": "1", "at": 0, "bytes": 1}, {"region": 1, "at": 0.5, "bytes": 1}):
             with self.subTest(place=place):
-                self.check_end(lambda host: self.announce(host, 1, Region()), [place], "malformed")
+                self.check_end(lambda host: self.announce(host, 1, Region(SIZE)), [place], "malformed")
 
     def test_a_packet_without_a_descriptor(self):
         self.check_end(lambda host: host.line.send(b'{"region":1,"bytes":4096}'), [self.place(1, 0)], "without its memory")
@@ -240,15 +222,15 @@ class BadHostTest(RegionsCase):
     def test_malformed_packets(self):
         for text in ("", "[]", "{}", "{", '{"region":1,"bytes":0}', '{"region":1,"bytes":"a"}', '{"region":null,"bytes":4096}'):
             with self.subTest(text=text):
-                self.check_end(lambda host: self.announce(host, 1, Region(), text or " "), [self.place(1, 0)], "cannot be mapped")
+                self.check_end(lambda host: self.announce(host, 1, Region(SIZE), text or " "), [self.place(1, 0)], "cannot be mapped")
 
     def test_memory_smaller_than_announced(self):
         text = json.dumps({"region": 1, "bytes": 2 * SIZE})
-        self.check_end(lambda host: self.announce(host, 1, Region(), text), [self.place(1, 0)], "cannot be mapped")
+        self.check_end(lambda host: self.announce(host, 1, Region(SIZE), text), [self.place(1, 0)], "cannot be mapped")
 
     def test_a_place_before_the_welcome_allows_it(self):
         host = self.start(COMMANDS, shared=True)  # its welcome does not speak of memory
-        self.announce(host, 1, Region())
+        self.announce(host, 1, Region(SIZE))
         host.send_call("look", attachments=[self.place(1, 0)])
         self.assertEqual(host.finish()[0], 76)
 

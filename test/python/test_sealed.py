@@ -11,9 +11,8 @@ import unittest
 from types import SimpleNamespace
 
 from host import HostCase
-from test_regions import HAS_NUMPY
+from shared_host import HAS_NUMPY, LEAST, LIMITS, SharedCase
 from skep._wire.line import Line
-from test_shared_results import LEAST, LIMITS, SharedCase
 
 ADD_SEALS, GET_SEALS = 1033, 1034
 SHRINK, GROW, WRITE, SEAL = 2, 4, 8, 1

@@ -4,45 +4,11 @@ import array
 import json
 import random
 import signal
-import socket
 import unittest
 
-from host import HostCase
-from test_regions import HAS_NUMPY, Region
+from shared_host import COMMANDS, HAS_NUMPY, LEAST, LIMITS, STEP, Region, SharedCase, place
 
-STEP = 4096
-LEAST = 4096
-LIMITS = {"least": LEAST, "bytes": 1 << 20, "regions": 4}
 ONE_PLACE = {**LIMITS, "bytes": 4 << 20}  # for a result of so many bytes
-
-COMMANDS = """
-@worker.command
-def give(size, fill=1, count=1):
-    parts = [bytes([fill]) * size for _ in range(count)]
-    return parts[0] if count == 1 else parts
-@worker.command
-def small(n):
-    return n
-@worker.command
-def stream(sizes):
-    for index, size in enumerate(sizes, 1):
-        yield bytes([index]) * size
-@worker.command
-def ask(size):
-    return skep.call_host("take", data=b"x" * size)
-@worker.command
-def give_array(size):
-    import array
-    return {"x": skep.array(array.array("f", [1.5]) * size)}
-@worker.command
-def fork(size):
-    import os
-    child = os.fork()
-    if child == 0:
-        return b"c" * size
-    os.waitpid(child, 0)
-    return b"p" * size
-"""
 
 NUMPY = """
 import numpy
@@ -50,72 +16,6 @@ import numpy
 def give_numpy(size):
     return numpy.full(size, 7, "u1")
 """
-
-
-class SharedCase(HostCase):
-    """A worker that shares memory with this host, which grants its requests for regions."""
-
-    def start_shared(self, source=COMMANDS, shared=LIMITS, **welcome):
-        host = self.host = self.start(source, ready=False, shared=True)
-        host.receive()
-        host.welcome(shared=shared, **welcome)
-        self.assertEqual(host.receive(), {"type": "ready"})
-        self.regions = {}
-        return host
-
-    def start_threads(self, threads, shared=LIMITS):
-        script = "import skep\nworker = skep.Worker(thread_safe=True)\n" + COMMANDS + "\nworker.run()\n"
-        host = self.host = self.start_script(script, ready=False, shared=True, env={"SKEP_THREADS": str(threads)})
-        host.receive()
-        host.welcome(shared=shared)
-        self.assertEqual(host.receive(), {"type": "ready"})
-        self.regions = {}
-        return host
-
-    def send_packet(self, message, descriptor):
-        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
-        self.host.line.sendmsg([json.dumps(message).encode()], rights)
-
-    def receive_request(self):
-        """The size of the region that the worker asks for next."""
-        request = self.host.receive(self.host.control)
-        self.assertEqual(request["type"], "region")
-        return request["bytes"]
-
-    def grant(self, size=None):
-        """Grants the next request. Returns the number of the region."""
-        region = Region(self.receive_request() if size is None else size)
-        number = len(self.regions) + 1
-        self.regions[number] = region
-        self.send_packet({"region": number, "bytes": region.size, "results": 1}, region.descriptor)
-        return number
-
-    def check_no_request(self):
-        self.assertEqual(self.host.ping()["type"], "pong")
-
-    def content(self, item):
-        """The bytes of a received attachment, wherever they are."""
-        if not isinstance(item, dict):
-            return bytes(item)
-        self.assertEqual(set(item), {"region", "at", "bytes"})
-        self.assertEqual(item["at"] % STEP, 0)
-        return bytes(self.regions[item["region"]].memory[item["at"] : item["at"] + item["bytes"]])
-
-    def give(self, size, fill=1, **more):
-        """Calls `give`, and returns the attachment as it came."""
-        self.assertEqual(self.host.call("give", {"size": size, "fill": fill}, **more), {"$attachment": 0})
-        (item,) = self.host.received_attachments
-        self.assertEqual(self.content(item), bytes([fill]) * size)
-        return item
-
-    def begin_sharing(self, size):
-        """Makes the worker ask for a region by a result of this size, and grants it."""
-        self.assertIsInstance(self.give(size), bytes)
-        return self.grant()
-
-
-def place(item):
-    return [item["region"], item["at"]]
 
 
 class ResultsTest(SharedCase):
