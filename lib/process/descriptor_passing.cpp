@@ -64,6 +64,12 @@ ssize_t send_descriptors(int socket, std::string_view text, std::span<const int>
     return sent;
 }
 
+void refuse_descriptors(int socket) noexcept {
+    constexpr int so_passrights = 83; // absent from the headers of older systems
+    const int none = 0;
+    ::setsockopt(socket, SOL_SOCKET, so_passrights, &none, sizeof none);
+}
+
 ssize_t receive_descriptor(int socket, std::size_t most_bytes, message_with_descriptor& message) {
     message.text.resize(most_bytes);
     iovec data{message.text.data(), message.text.size()};

@@ -3,6 +3,8 @@
 
 #include "process/worker_connections.hpp"
 
+#include "process/descriptor_passing.hpp"
+
 namespace skep {
 
 worker_connections::worker_connections(const launcher& launch, transport transport_kind, bool shares_memory)
@@ -10,7 +12,9 @@ worker_connections::worker_connections(const launcher& launch, transport transpo
     if (kind == transport::socket) {
         control = make_socket_pair(launch);
         output = make_pipe_to_here(launch);
+        refuse_descriptors(control.here.get());
     }
+    refuse_descriptors(data.here.get());
     if (shares_memory) {
         regions = make_packet_pair(launch);
     }

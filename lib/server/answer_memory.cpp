@@ -47,10 +47,12 @@ std::vector<region_place> answer_memory::put(const std::vector<blob>& attachment
     return is_any_shared ? places : std::vector<region_place>();
 }
 
-/// Returns no place without room.
-region_place answer_memory::put_one(const blob& bytes, bool may_pass) {
+/// Returns no place without room or memory.
+region_place answer_memory::put_one(const blob& bytes, bool may_pass) try {
     const auto passed = may_pass ? line_.pass(bytes, limits_.bytes) : std::nullopt;
     return passed ? *passed : copy_one(bytes);
+} catch (const std::bad_alloc&) { // the places of the attachments before stay known
+    return {};
 }
 
 region_place answer_memory::copy_one(std::span<const std::byte> bytes) {

@@ -162,6 +162,7 @@ private:
 
     void send(std::span<call* const> batch, time_point now);
     void append_releasing(std::uint64_t id, const call& sent_call, call_dispatch& facts);
+    void append_releasing(const call& running_call, stream_credit more);
     std::vector<std::string> tools_of(const call& sent_call) const;
 
     /// Called after every possible change of the places. `subject`: the call that took or freed a place.

@@ -5,7 +5,10 @@
 // all else ends the pool, with every call in it.
 
 #include "async/task_group.hpp"
+#include "process/launcher.hpp"
 #include "process/local_context.hpp"
+#include "process/memory_line.hpp"
+#include "server/answer_memory.hpp"
 #include "session/session_table.hpp"
 #include "support/allocations.hpp"
 #include "support/fake_runtime.hpp"
@@ -15,10 +18,14 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <new>
 #include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
 
 namespace {
 
@@ -321,6 +328,42 @@ BOOST_AUTO_TEST_CASE(for_a_place_in_a_workers_table_fails_the_call_before_it_is_
     BOOST_TEST(pool.worker(0).take_calls().empty());
     BOOST_TEST((pool.status().phase == pool_phase::running));
     check_serves(pool, 0);
+}
+
+/// A worker in C++ loses no place of its memory for results.
+BOOST_AUTO_TEST_CASE(for_a_place_in_shared_memory_leaves_the_other_places) {
+    struct ignored_output final : frame_output {
+        bool write(std::span<const std::string_view>) noexcept override { return true; }
+        bool has_room() noexcept override { return true; }
+    };
+    constexpr std::size_t step = region_arena::step;
+    constexpr shared_limits limits{step, 1 << 20, 1};
+    auto ends = make_packet_pair(launcher());
+    const auto host = make_memory_line(std::move(ends.here));
+    ignored_output control;
+    shared_line line(std::move(ends.there), control);
+    answer_memory worker(limits, line, control);
+    const std::vector<blob> whole{blob(std::vector<std::byte>(limits.bytes))};
+    const std::vector<blob> parts(8, blob(std::vector<std::byte>(step)));
+    BOOST_TEST(worker.put(whole).empty());
+    const auto region = host->make_for_results(1, limits.bytes);
+    worker.take_back(worker.put(whole));
+
+    bool is_any_partly_placed = false;
+    for (std::size_t size = 1; size < 100; ++size) { // one is that of what the worker notes of a place
+        std::vector<region_place> places;
+        try {
+            const no_memory_for place(size, 3);
+            places = worker.put(parts);
+        } catch (const std::bad_alloc&) {}
+        const auto placed = std::ranges::count_if(places, [](const auto& each) { return each.region != 0; });
+        is_any_partly_placed = is_any_partly_placed || (placed > 0 && placed < 8);
+        worker.take_back(places);
+        places = worker.put(whole);
+        BOOST_REQUIRE(places.size() == 1u);
+        worker.take_back(places);
+    }
+    BOOST_TEST(is_any_partly_placed);
 }
 
 /// What a worker decides the size of ends that worker.
