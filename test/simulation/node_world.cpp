@@ -3,6 +3,7 @@
 
 #include "simulation/node_world.hpp"
 
+#include "policy/remote_error.hpp"
 #include "policy/timeout_detail.hpp"
 #include "remote/node_pool.hpp"
 #include "simulation/simulation.hpp"
@@ -28,8 +29,9 @@ constexpr std::size_t most_deaths = 8; ///< by calls of one client: five, and th
 constexpr std::size_t strict_sessions = 12;
 constexpr std::size_t hint_sessions = 4;
 constexpr duration before_all_are_known =
-    3s;                                ///< then each client sees the same nodes, unless there is a fault
-constexpr duration longest_way = 20ms; ///< of a message, for answers in time
+    3s;                                     ///< then each client sees the same nodes, unless there is a fault
+constexpr duration time_of_refusals = 40ms; ///< the least before a call fails that nodes refuse
+constexpr duration longest_way = 20ms;      ///< of a message, for answers in time
 
 request in_session(request what, const std::string& session) {
     if (!session.empty()) {
@@ -324,6 +326,9 @@ void node_world::check_origin(const node_call_record& record, const error& failu
     }
     const bool is_named =
         !node.empty() || !record.session.empty(); // the second attempt of a session has none
+    if (is_refusal(failure.kind()) && !node.empty() && world_.now() < record.begin + time_of_refusals) {
+        wrong(record, "is given up at " + node + ", though it could be sent again");
+    }
     if (is_lost && (!is_named || (!record.is_idempotent && record.runs == 1 && node != record.node))) {
         wrong(record, "is lost at '" + node + "', and has run at " + record.node);
     }
