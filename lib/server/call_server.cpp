@@ -67,10 +67,8 @@ void call_server::announce_ready() {
 void call_server::interrupt() {
     is_interrupted_ = true;
     stop();
-    places_.for_each_running([this](served_call& call) {
-        services_.cancelled.add(call.message().id); // handlers on threads check for this
-        call.interrupt();
-    });
+    services_.cancelled.add_all(); // handlers on threads check for this
+    places_.for_each_running([](served_call& call) { call.interrupt(); });
 }
 
 void call_server::stop() {

@@ -22,12 +22,15 @@ public:
         count_ = ids_.size();
     }
 
+    /// Adds all calls.
+    void add_all() noexcept { are_all_ = true; }
+
     bool contains(std::uint64_t id) const noexcept {
         if (count_ == 0) { // almost always
-            return false;
+            return are_all_;
         }
         const std::lock_guard lock(mutex_);
-        return std::find(ids_.begin(), ids_.end(), id) != ids_.end();
+        return are_all_ || std::find(ids_.begin(), ids_.end(), id) != ids_.end();
     }
 
     void remove(std::uint64_t id) noexcept {
@@ -42,6 +45,7 @@ private:
     mutable std::mutex mutex_;
     std::vector<std::uint64_t> ids_;
     std::atomic<std::size_t> count_{0};
+    std::atomic<bool> are_all_{false};
 };
 
 } // namespace skep
