@@ -88,6 +88,7 @@ node_machine::node_machine(world& around, sim_bus& server, std::string name, run
 }
 
 void node_machine::start() {
+    started_ = world_.now();
     pool_config config;
     config.name = "default";
     config.launch.program = "scripted";
@@ -145,7 +146,16 @@ void node_machine::kill() {
     connection_ = nullptr;
 }
 
+/// A node has a call for each place, and two that wait for it.
+void node_machine::check_load() const {
+    const auto load = pool_ ? pool_->load() : load_view();
+    if (load.in_flight + load.queued > 3 * places_) {
+        world_.violated(name_ + " has " + std::to_string(load.in_flight + load.queued) + " calls");
+    }
+}
+
 node_call_record& node_machine::record_of(worker_call& call) {
+    check_load();
     auto& record = calls_.at(call.arg<std::size_t>("number"));
     record.ran = ++record.runs == 1 ? world_.now() : record.ran;
     record.node = name_;

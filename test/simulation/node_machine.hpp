@@ -74,6 +74,9 @@ public:
     std::size_t places() const noexcept { return places_; }
     bool is_up() const noexcept { return agent_ != nullptr; }
 
+    /// Returns when the program was started for the last time.
+    time_point started() const noexcept { return started_; }
+
     // Preconditions: is_up().
     std::size_t links() const noexcept { return agent_->links(); }
     bool is_draining() const { return agent_->status().is_draining; }
@@ -102,6 +105,7 @@ private:
     asio::awaitable<boost::json::value> run(worker_call& call);
     asio::awaitable<boost::json::value> stream(worker_call& call);
     node_call_record& record_of(worker_call& call);
+    void check_load() const;
 
     world& world_;
     sim_bus& bus_;
@@ -111,6 +115,7 @@ private:
     std::size_t places_;
     time_point rotten_until_{};
     std::size_t deaths_ = 0;
+    time_point started_{};
     std::shared_ptr<testing::script> script_;
     program_connection* connection_ = nullptr;
     std::shared_ptr<pool> pool_;

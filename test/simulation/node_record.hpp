@@ -25,6 +25,7 @@ struct node_call_record {
     time_point begin{};
     duration timeout{};
     bool is_cancelled = false; ///< by its caller
+    bool is_last = false;      ///< nothing keeps a node from it
 
     std::size_t runs = 0;    ///< handlers that began
     time_point ran{};        ///< the begin of the first of them

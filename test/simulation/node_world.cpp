@@ -31,6 +31,7 @@ constexpr std::size_t hint_sessions = 4;
 constexpr duration before_all_are_known =
     3s;                                     ///< then each client sees the same nodes, unless there is a fault
 constexpr duration time_of_refusals = 40ms; ///< the least before a call fails that nodes refuse
+constexpr duration beacon_pause = 1200ms;   ///< the longest
 constexpr duration longest_way = 20ms;      ///< of a message, for answers in time
 
 request in_session(request what, const std::string& session) {
@@ -102,8 +103,12 @@ std::optional<std::string> node_world::run() {
     if (world_.chance.chance(0.4)) {
         draw_requests();
     }
+    if (is_calm_ && !has_rot_ && !has_sessions_) {
+        draw_late_client();
+    }
     world_.fail_allocations(with_allocation_faults ? 0.001 : 0);
     const auto end = world_.origin() + traffic_ + node_rest;
+    world_.at(end - 65s, [this] { begin_last_calls(); });
     world_.at(end - 60s, [this] { end_all(); });
     world_.at(end, [] {});
     while (!world_.violation() && world_.now() < end && (world_.step() || world_.advance())) {
@@ -126,29 +131,51 @@ void node_world::draw_traffic() {
     }
 }
 
-void node_world::begin_call() {
-    auto& chance = world_.chance;
+node_call_record& node_world::add_call(std::size_t from) {
     auto& record = calls_.emplace_back();
     record.number = calls_.size() - 1;
+    record.client = from;
+    record.begin = world_.now();
+    record.timeout = longest_call;
+    return record;
+}
+
+void node_world::begin_call() {
+    auto& chance = world_.chance;
+    auto& record = add_call(chance.below(clients_.size()));
     record.is_stream = chance.chance(0.3);
     record.is_idempotent = chance.chance(0.5);
     record.crashes = chance.chance(has_sessions_ && is_calm_ ? 0 : 0.05);
     record.chunks = record.is_stream ? chance.below(200) : 0;
     record.work = chance.chance(0.8) ? chance.between(0us, 20ms) : chance.between(0us, 5s);
-    record.begin = world_.now();
     record.timeout = chance.chance(0.8) ? longest_call : chance.between(1ms, longest_call);
     record.session = draw_session();
-    record.client = chance.below(clients_.size());
+    send(record);
+}
+
+void node_world::send(node_call_record& record) {
     auto& from = clients_[record.client];
     const auto signal = std::make_shared<asio::cancellation_signal>();
     const asio::any_io_executor executor = run_queue_executor(*from.queue);
     asio::co_spawn(executor, make(from, record),
                    asio::bind_cancellation_slot(signal->slot(), [signal](const std::exception_ptr&) {}));
-    if (chance.chance(0.05)) {
-        world_.after(chance.between(0us, 2s), [&record, signal, executor] {
+    if (!record.is_last && world_.chance.chance(0.05)) {
+        world_.after(world_.chance.between(0us, 2s), [&record, signal, executor] {
             record.is_cancelled = true;
             asio::post(executor, [signal] { signal->emit(asio::cancellation_type::terminal); });
         });
+    }
+}
+
+/// After all others, where no fault and no drain may have left a node out.
+void node_world::begin_last_calls() {
+    if (has_harm_ || has_drain_ || world_.has_lacked_memory()) {
+        return;
+    }
+    for (std::size_t i = 0; i < clients_.size(); ++i) {
+        auto& record = add_call(i);
+        record.is_last = true;
+        send(record);
     }
 }
 
@@ -230,6 +257,17 @@ void node_world::draw_faults() {
 void node_world::draw_rot() {
     has_harm_ = true;
     machines_[world_.chance.below(machines_.size())]->rot(world_.origin() + traffic_);
+}
+
+/// A client that comes later asks who is there: it does not wait until each node tells of itself.
+void node_world::draw_late_client() {
+    const auto moment = world_.origin() + 2s + world_.chance.between(0us, traffic_);
+    world_.at(moment, [this] { add_client(clients_.size()); });
+    world_.at(moment + 200ms + 10 * bus_.latency(), [this] {
+        if (!has_drain_) {
+            check_service();
+        }
+    });
 }
 
 /// Requests of the operator, which cost no call.
@@ -332,6 +370,20 @@ void node_world::check_origin(const node_call_record& record, const error& failu
     if (is_lost && (!is_named || (!record.is_idempotent && record.runs == 1 && node != record.node))) {
         wrong(record, "is lost at '" + node + "', and has run at " + record.node);
     }
+    if (has_rot_ && is_lost && !record.is_idempotent && record.runs == 1 && !world_.has_lacked_memory()) {
+        check_time_of_loss(record);
+    }
+}
+
+/// The first message of a node that was started again ends the calls of its former life.
+void node_world::check_time_of_loss(const node_call_record& record) {
+    const auto machine =
+        std::ranges::find(machines_, record.node, [](const auto& each) { return each->name(); });
+    const auto restart = (*machine)->started();
+    const auto longest = beacon_pause + 4 * bus_.latency();
+    if (restart > record.ran && !world_.is_in_time(restart + longest, world_.now())) {
+        wrong(record, "is lost long after its node was started again");
+    }
 }
 
 void node_world::check_failure(const node_call_record& record) {
@@ -359,7 +411,7 @@ void node_world::check_failure(const node_call_record& record) {
     }
 }
 
-/// A minute after the last fault and request, each node serves each client.
+/// Each node serves each client: a minute after the last fault and request, and without any.
 void node_world::check_service() {
     for (const auto& each : machines_) {
         const bool is_known = each->is_up() && !world_.has_lacked_memory();
@@ -379,6 +431,9 @@ void node_world::end_all() {
         const bool was_dropped = world_.has_lacked_memory(); // no memory to resume its caller
         if (!each.has_ended && !was_dropped) {
             wrong(each, "does not end");
+        }
+        if (each.is_last && each.failure && !was_dropped) {
+            wrong(each, "fails, though all nodes are idle");
         }
     }
     for (auto& each : clients_) {

@@ -52,11 +52,15 @@ private:
     void draw_traffic();
     void draw_faults();
     void draw_rot();
+    void draw_late_client();
     void draw_requests();
     void check_ejection();
     void check_service();
     void fault();
     void begin_call();
+    node_call_record& add_call(std::size_t from);
+    void send(node_call_record& record);
+    void begin_last_calls();
     std::string draw_session();
     void begin_anew(client& from, const std::string& session);
     asio::awaitable<void> make(client& from, node_call_record& record);
@@ -67,6 +71,7 @@ private:
     void check_failure(const node_call_record& record);
     void check_origin(const node_call_record& record, const reply& answer);
     void check_origin(const node_call_record& record, const error& failure);
+    void check_time_of_loss(const node_call_record& record);
     bool are_homes_promised() const noexcept;
     void check_sessions();
     void check_session(const std::string& session);
