@@ -21,8 +21,8 @@ inline constexpr std::size_t most_passed_descriptors = 7;
 ssize_t send_descriptors(int socket, std::string_view text, std::span<const int> descriptors) noexcept;
 
 /// Makes the kernel refuse all descriptors that the peer passes to the socket: the peer's send fails with
-/// EPERM. Linux before 6.16 passes them on, and recv() drops them; a dropped socket may then hold up the reader
-/// until it has sent its data (SO_LINGER).
+/// EPERM. Linux before 6.16 passes them on, and recv() drops them. A dropped socket may then hold up the
+/// reader until it has sent its data (SO_LINGER).
 void refuse_descriptors(int socket) noexcept;
 
 /// A message with at most one descriptor.
