@@ -72,6 +72,7 @@ private:
     void check_origin(const node_call_record& record, const reply& answer);
     void check_origin(const node_call_record& record, const error& failure);
     void check_time_of_loss(const node_call_record& record);
+    bool can_avoid_drains(const node_call_record& record) const;
     bool are_homes_promised() const noexcept;
     void check_sessions();
     void check_session(const std::string& session);
@@ -79,10 +80,12 @@ private:
     void wrong(const node_call_record& record, const std::string& what);
 
     world world_;
-    bool has_rot_;           ///< a node that each call ends; no other fault
-    bool is_calm_;           ///< no loss, no fault
-    bool has_harm_ = false;  ///< a fault that may cost calls
-    bool has_drain_ = false; ///< a node was drained
+    bool has_rot_;                  ///< a node that each call ends; no other fault
+    bool is_calm_;                  ///< no loss, no fault
+    bool has_harm_ = false;         ///< a fault that may cost calls
+    bool has_drain_ = false;        ///< a node was drained
+    std::set<std::string> drained_; ///< nodes, in a calm world
+    time_point last_drain_{};       ///< the begin
     bool has_sessions_;
     std::set<std::string> forgotten_; ///< sessions that began anew
     sim_bus bus_;
