@@ -167,8 +167,9 @@ asio::awaitable<void> node_machine::rot_away() {
     if (world_.now() >= rotten_until_) {
         co_return;
     }
-    world_.after(0us, [this] {
-        if (is_up()) {
+    const auto delay = world_.chance.chance(0.5) ? duration(0) : world_.chance.between(0us, 2s);
+    world_.after(delay, [this, life = started_] {
+        if (is_up() && started_ == life) {
             ++deaths_;
             kill();
             world_.after(world_.chance.between(10ms, 300ms), [this] { start(); });

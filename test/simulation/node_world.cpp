@@ -31,7 +31,6 @@ constexpr std::size_t hint_sessions = 4;
 constexpr duration before_all_are_known =
     3s;                                     ///< then each client sees the same nodes, unless there is a fault
 constexpr duration time_of_refusals = 40ms; ///< the least before a call fails that nodes refuse
-constexpr duration beacon_pause = 1200ms;   ///< the longest
 constexpr duration longest_way = 20ms;      ///< of a message, for answers in time
 
 request in_session(request what, const std::string& session) {
@@ -381,12 +380,12 @@ void node_world::check_origin(const node_call_record& record, const error& failu
     }
 }
 
-/// The first message of a node that was started again ends the calls of its former life.
+/// The first message of a node that was started again ends the calls of its former life. It is sent at once.
 void node_world::check_time_of_loss(const node_call_record& record) {
     const auto machine =
         std::ranges::find(machines_, record.node, [](const auto& each) { return each->name(); });
     const auto restart = (*machine)->started();
-    const auto longest = beacon_pause + 4 * bus_.latency();
+    const auto longest = 2 * bus_.latency() + 1ms;
     if (restart > record.ran && !world_.is_in_time(restart + longest, world_.now())) {
         wrong(record, "is lost long after its node was started again");
     }
