@@ -248,6 +248,18 @@ class ToolsTest(SharedCase):
         self.assertEqual(host.receive()["value"], 5)
         self.assertEqual(self.give(3 * LEAST, released=[place(item)])["at"], 0)
 
+    def test_the_place_of_an_argument_is_released_before_the_answer(self):
+        host = self.start_shared()
+        self.begin_sharing(4 * LEAST)
+        host.send_call("ask", {"size": 3 * LEAST})
+        request = host.receive_tool_call()
+        (item,) = host.received_attachments
+        nothing = {"chunks": 0, "bytes": 0}
+        host.tell({"type": "credit", "id": host.last_id, "credit": nothing, "released": [place(item)]})
+        host.answer_tool(request, 5)
+        self.assertEqual(host.receive()["value"], 5)
+        self.assertEqual(self.give(3 * LEAST)["at"], 0)
+
     def test_limits_do_not_count_shared_attachments(self):
         host = self.start_shared(limits={"frame_bytes": 1 << 20, "tool_call_bytes": 10_000})
         self.assertEqual(host.call_error("ask", {"size": 3 * LEAST})["type"], "ValueError")

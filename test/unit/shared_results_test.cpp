@@ -277,8 +277,13 @@ BOOST_AUTO_TEST_CASE(tool_calls_have_attachments_in_shared_memory) {
                               {"attachments", json::array{place(region, 0, 5)}}});
     pool.run_until_idle();
     BOOST_TEST(seen == "hello");
-    BOOST_TEST(pool.worker(0).take_controls("tool_result").size() == 1u);
     BOOST_TEST(pool.counters().shared_results == 1u);
+    const auto credits = pool.worker(0).take_controls("credit"); // the call may go on for long
+    BOOST_REQUIRE(credits.size() == 1u);
+    BOOST_TEST(credits[0].at("id").to_number<std::uint64_t>() == pool.last_id);
+    BOOST_TEST((credits[0].at("credit") == json::object{{"chunks", 0}, {"bytes", 0}}));
+    BOOST_TEST(credits[0].at("released") == places_of(region, {0}));
+    BOOST_TEST(pool.worker(0).take_controls("tool_result").size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_lost_worker_keeps_its_figures_of_results) {
