@@ -21,7 +21,7 @@ constexpr std::size_t side = 8192; // pixels of a byte each: 64 MiB
 skep::blob take_image() {
     skep::shared_buffer image(side * side);
     std::ranges::fill(image.span(), std::byte(100));
-    return std::move(image);
+    return skep::blob(std::move(image));
 }
 
 void report(const char* what, const skep::blob& bytes) {
