@@ -195,16 +195,11 @@ void worker_calls::cancel(const call& abandoned_call) {
     core_.link->control().flush();
 }
 
-void worker_calls::grant(const call& stream, stream_credit more) {
-    append_releasing(stream, more);
-    core_.link->control().flush();
-}
-
-/// Appends the credit, with the released places of results.
-void worker_calls::append_releasing(const call& running_call, stream_credit more) {
+void worker_calls::grant(const call& running_call, stream_credit more) {
     const auto released = received_.results().released(room_for_released(core_.config.limits));
     append_credit(core_.link->control().outbox().text(), running_call.id, more, released);
     received_.results().keep_released();
+    core_.link->control().flush();
 }
 
 /// Returns the number of calls that may be pipelined. With the setting `automatic`, only a worker that gives
@@ -363,8 +358,8 @@ call_ptr worker_calls::take_recalled(std::uint64_t id, time_point now) {
 
 void worker_calls::begin_tool(const call_ptr& caller, tool_call_message& message) {
     tools_.start(caller, message, correlation_id_of(*caller));
-    if (received_.results().has_released()) { // before the answer: the call may go on for long
-        append_releasing(*caller, stream_credit{});
+    if (received_.results().has_released()) { // the call may go on for long
+        grant(*caller, stream_credit{});
     }
 }
 

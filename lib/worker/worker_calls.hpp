@@ -97,8 +97,8 @@ public:
     /// Tells the worker that no caller waits for the call. The call keeps its place until the worker answers.
     void cancel(const call& abandoned_call);
 
-    /// Lets the worker send more chunks of a running stream.
-    void grant(const call& stream, stream_credit more);
+    /// Lets the worker send more chunks of a running stream, and names the released places of results.
+    void grant(const call& running_call, stream_credit more);
 
     /// Returns true if the worker waits for a tool during that call.
     bool is_asking(const call& caller) const noexcept { return tools_.is_asked_by(caller); }
@@ -162,7 +162,6 @@ private:
 
     void send(std::span<call* const> batch, time_point now);
     void append_releasing(std::uint64_t id, const call& sent_call, call_dispatch& facts);
-    void append_releasing(const call& running_call, stream_credit more);
     std::vector<std::string> tools_of(const call& sent_call) const;
 
     /// Called after every possible change of the places. `subject`: the call that took or freed a place.
