@@ -48,6 +48,7 @@ node_world::node_world(std::uint64_t seed, bool tracing)
       has_rot_(world_.chance.chance(0.1)),
       is_calm_(has_rot_ || world_.chance.chance(0.25)),
       has_sessions_(world_.chance.chance(0.5)),
+      has_late_client_(is_calm_ && !has_rot_ && !has_sessions_ && world_.chance.chance(0.5)),
       bus_(world_, draw_climate()),
       traffic_(world_.chance.between(1s, 15s)),
       operator_(world_, bus_) {
@@ -102,7 +103,7 @@ std::optional<std::string> node_world::run() {
     if (world_.chance.chance(0.4)) {
         draw_requests();
     }
-    if (is_calm_ && !has_rot_ && !has_sessions_) {
+    if (has_late_client_) {
         draw_late_client();
     }
     world_.fail_allocations(with_allocation_faults ? 0.001 : 0);
@@ -144,7 +145,7 @@ void node_world::begin_call() {
     auto& record = add_call(chance.below(clients_.size()));
     record.is_stream = chance.chance(0.3);
     record.is_idempotent = chance.chance(0.5);
-    record.crashes = chance.chance(has_sessions_ && is_calm_ ? 0 : 0.05);
+    record.crashes = chance.chance((has_sessions_ && is_calm_) || has_late_client_ ? 0 : 0.05);
     record.chunks = record.is_stream ? chance.below(200) : 0;
     record.work = chance.chance(0.8) ? chance.between(0us, 20ms) : chance.between(0us, 5s);
     record.timeout = chance.chance(0.8) ? longest_call : chance.between(1ms, longest_call);

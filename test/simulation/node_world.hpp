@@ -87,6 +87,7 @@ private:
     std::set<std::string> drained_; ///< nodes, in a calm world
     time_point last_drain_{};       ///< the begin
     bool has_sessions_;
+    bool has_late_client_;            ///< no worker crashes
     std::set<std::string> forgotten_; ///< sessions that began anew
     sim_bus bus_;
     std::deque<node_call_record> calls_;
