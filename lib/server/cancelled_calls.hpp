@@ -12,8 +12,8 @@
 
 namespace skep {
 
-/// The ids of calls cancelled by the host and not yet answered. Known at once, on any thread, even while user
-/// code keeps the strand busy.
+/// The ids of calls cancelled by the host and not yet answered, or all calls of an interrupted worker. Known
+/// at once, on any thread, even while user code keeps the strand busy.
 class cancelled_calls {
 public:
     void add(std::uint64_t id) {
@@ -22,7 +22,7 @@ public:
         count_ = ids_.size();
     }
 
-    /// Adds all calls.
+    /// Adds all calls, for good. Needs no memory.
     void add_all() noexcept { are_all_ = true; }
 
     bool contains(std::uint64_t id) const noexcept {

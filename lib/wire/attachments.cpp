@@ -27,7 +27,7 @@ blob to_attachment(const frame_view& frame, std::span<const std::byte> part) {
 
 /// Opens an attachment in shared memory: {"region": number, "at": begin, "bytes": length}, or "sealed"
 /// instead of "region". `left`: bytes that the message may still have there.
-blob open_place(const message_members& fields, const json::object& item, memory_source* regions,
+blob open_place(const message_members& fields, const json::object& item, memory_source* memory,
                 std::size_t& left) {
     boost::system::error_code problem;
     const auto number = [&](std::string_view key) {
@@ -44,14 +44,14 @@ blob open_place(const message_members& fields, const json::object& item, memory_
     if (problem) {
         fields.refuse("attachments", "has a place without a region, at or bytes");
     }
-    if (regions == nullptr) {
+    if (memory == nullptr) {
         fields.refuse("attachments", "is in shared memory, which the message must not use");
     }
     if (bytes > left) {
         fields.refuse("attachments", "has more bytes in shared memory than the limit shared.bytes");
     }
     left -= bytes;
-    return regions->open(place, bytes);
+    return memory->open(place, bytes);
 }
 
 void append_place(std::string& out, const region_place& place, std::size_t bytes) {
@@ -67,7 +67,7 @@ void append_place(std::string& out, const region_place& place, std::size_t bytes
 } // namespace
 
 std::vector<blob> to_attachments(const message_members& fields, const frame_view& frame,
-                                 memory_source* regions) {
+                                 memory_source* memory) {
     std::vector<blob> attachments;
     auto payload = frame.payload;
     const auto* lengths = fields.find("attachments");
@@ -80,10 +80,10 @@ std::vector<blob> to_attachments(const message_members& fields, const frame_view
     if (!lengths->is_array() || lengths->get_array().size() > most_attachments) {
         fields.refuse("attachments", "is not an array of at most 65,536");
     }
-    auto left = regions != nullptr ? regions->begin_message() : 0;
+    auto left = memory != nullptr ? memory->begin_message() : 0;
     for (const auto& item : lengths->get_array()) {
         if (const auto* const told = item.if_object()) {
-            attachments.push_back(open_place(fields, *told, regions, left));
+            attachments.push_back(open_place(fields, *told, memory, left));
             continue;
         }
         boost::system::error_code ec;

@@ -30,10 +30,10 @@ protected:
     ~memory_source() = default;
 };
 
-/// Cuts the attachments of a message out of its frame, by the member `attachments`. `regions`: opens
+/// Cuts the attachments of a message out of its frame, by the member `attachments`. `memory`: opens
 /// attachments in shared memory; null: a message must not have any.
 std::vector<blob> to_attachments(const message_members& fields, const frame_view& frame,
-                                 memory_source* regions = nullptr);
+                                 memory_source* memory = nullptr);
 
 /// The attachments of a message, with the places of those in shared memory: each at its index, with no number
 /// for the others; empty if all follow in the frame.

@@ -167,14 +167,14 @@ std::shared_ptr<const node_call> to_node_call(const members& fields) {
     return made;
 }
 
-call_message to_call(const members& fields, const frame_view& frame, memory_source* regions) {
+call_message to_call(const members& fields, const frame_view& frame, memory_source* memory) {
     call_message call;
     call.id = fields.number("id");
     call.command = fields.text("command");
     object_in(fields, "args");
     call.args = std::move(fields.value("args"));
-    call.attachments = to_attachments(fields, frame, regions);
-    if (regions != nullptr) {
+    call.attachments = to_attachments(fields, frame, memory);
+    if (memory != nullptr) {
         call.released = to_released(fields);
     }
     call.session = fields.text_or_empty("session");
@@ -213,13 +213,13 @@ tool_error_message to_tool_error(const members& fields) {
 
 host_message_decoder::host_message_decoder() : reader_(from_host) {}
 
-host_message host_message_decoder::decode(const frame_view& frame, memory_source* regions) {
+host_message host_message_decoder::decode(const frame_view& frame, memory_source* memory) {
     auto& read = reader_.read(frame.json);
     const members any(read, "?");
     const auto type = any.to_view("type", any.value("type"));
     const members fields(read, type);
     if (type == "call") {
-        return to_call(fields, frame, regions);
+        return to_call(fields, frame, memory);
     }
     if (type == "credit") {
         return credit_message{fields.number("id"), to_credit(fields, "credit"), to_released(fields)};

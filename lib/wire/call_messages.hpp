@@ -111,8 +111,8 @@ public:
 
     explicit host_message_decoder(const json_limits& limits) : reader_(limits) {}
 
-    /// `regions`: of the attachments in shared memory; null: a message must not have any.
-    host_message decode(const frame_view& frame, memory_source* regions = nullptr);
+    /// `memory`: of the attachments in shared memory; null: a message must not have any.
+    host_message decode(const frame_view& frame, memory_source* memory = nullptr);
 
 private:
     json_field_reader reader_;

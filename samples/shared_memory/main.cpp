@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// 64 MiB to a worker, back, and on to another worker, without a copy: an image and a model's output.
+// 64 MiB without a copy: an image to a worker, and a model's output from one worker to another.
 
 #include <skep/skep.hpp>
 

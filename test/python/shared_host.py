@@ -1,6 +1,7 @@
 """Plays a host that shares memory with its worker, and grants the worker's requests for regions."""
 
 import array
+import importlib.util
 import json
 import mmap
 import os
@@ -8,12 +9,7 @@ import socket
 
 from host import HostCase
 
-try:
-    import numpy  # noqa: F401
-
-    HAS_NUMPY = True
-except ImportError:
-    HAS_NUMPY = False
+HAS_NUMPY = importlib.util.find_spec("numpy") is not None
 
 STEP = 4096
 LEAST = 4096
@@ -48,6 +44,23 @@ def fork(size):
     return b"p" * size
 """
 
+# Of workers that look at their attachments. They have a list `kept`.
+LOOKING_COMMANDS = """
+@worker.command
+def look():
+    return [bytes(view[:5]).decode() for view in skep.attachments()]
+@worker.command
+def attributes():
+    view = skep.attachments()[0]
+    return [view.readonly, view.format, view.nbytes, view.c_contiguous]
+@worker.command
+def look_again():
+    return bytes(kept[0]).decode()
+@worker.command
+def drop():
+    kept.clear()
+"""
+
 
 class Region:
     """A region of the host, which it can write."""
@@ -63,18 +76,17 @@ class SharedCase(HostCase):
     """A worker that shares memory with this host, which grants its requests for regions."""
 
     def start_shared(self, source=COMMANDS, shared=LIMITS, **welcome):
-        host = self.host = self.start(source, ready=False, shared=True)
-        host.receive()
-        host.welcome(shared=shared, **welcome)
-        self.assertEqual(host.receive(), {"type": "ready"})
-        self.regions = {}
-        return host
+        return self.welcome(self.start(source, ready=False, shared=True), shared=shared, **welcome)
 
     def start_threads(self, threads, shared=LIMITS):
         script = "import skep\nworker = skep.Worker(thread_safe=True)\n" + COMMANDS + "\nworker.run()\n"
-        host = self.host = self.start_script(script, ready=False, shared=True, env={"SKEP_THREADS": str(threads)})
-        host.receive()
-        host.welcome(shared=shared)
+        host = self.start_script(script, ready=False, shared=True, env={"SKEP_THREADS": str(threads)})
+        return self.welcome(host, shared=shared)
+
+    def welcome(self, host, **welcome):
+        self.host = host
+        self.hello = host.receive()
+        host.welcome(**welcome)
         self.assertEqual(host.receive(), {"type": "ready"})
         self.regions = {}
         return host

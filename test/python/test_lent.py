@@ -5,31 +5,16 @@ import json
 import socket
 import unittest
 
-from host import HostCase
-from shared_host import HAS_NUMPY, Region
+from shared_host import HAS_NUMPY, LOOKING_COMMANDS, Region, SharedCase
 
-SHARED = {"least": 4096, "bytes": 1 << 20, "regions": 4}
 SIZE = 64 * 1024
 
-COMMANDS = """
+COMMANDS = LOOKING_COMMANDS + """
 import os
 kept = []
 @worker.command
-def look():
-    return [bytes(view[:5]).decode() for view in skep.attachments()]
-@worker.command
 def keep():
     kept.append(skep.attachments()[0][1:3])
-@worker.command
-def look_again():
-    return bytes(kept[0]).decode()
-@worker.command
-def drop():
-    kept.clear()
-@worker.command
-def attributes():
-    view = skep.attachments()[0]
-    return [view.readonly, view.format, view.nbytes, view.c_contiguous]
 @worker.command
 def write():
     copy = skep.attachments(writable=True)[0]
@@ -69,13 +54,9 @@ async def look():
 """
 
 
-class RegionsCase(HostCase):
+class RegionsCase(SharedCase):
     def start_shared(self, source=COMMANDS, **welcome):
-        host = self.start(source, ready=False, shared=True)
-        self.hello = host.receive()
-        host.welcome(shared=SHARED, **welcome)
-        self.assertEqual(host.receive(), {"type": "ready"})
-        return host
+        return super().start_shared(source, **welcome)
 
     def announce(self, host, number, region, text=None):
         packet = json.dumps({"region": number, "bytes": region.size}) if text is None else text

@@ -11,14 +11,14 @@ import unittest
 from types import SimpleNamespace
 
 from host import HostCase
-from shared_host import HAS_NUMPY, LEAST, LIMITS, SharedCase
+from shared_host import HAS_NUMPY, LEAST, LIMITS, LOOKING_COMMANDS, SharedCase
 from skep._wire.line import Line
 
 ADD_SEALS, GET_SEALS = 1033, 1034
 SHRINK, GROW, WRITE, SEAL = 2, 4, 8, 1
 SIZE = 16 * LEAST
 
-COMMANDS = """
+COMMANDS = LOOKING_COMMANDS + """
 import mmap, os
 kept = []
 @worker.command
@@ -103,13 +103,6 @@ def mapped():
     descriptors = [os.path.join("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
     return [pages, sum("/memfd:" in os.readlink(each) for each in descriptors if os.path.islink(each))]
 @worker.command
-def look():
-    return [bytes(view[:5]).decode() for view in skep.attachments()]
-@worker.command
-def attributes():
-    view = skep.attachments()[0]
-    return [view.readonly, view.format, view.nbytes, view.c_contiguous]
-@worker.command
 def change():
     copy = skep.attachments(writable=True)[0]
     copy[:5] = b"WORLD"
@@ -117,12 +110,6 @@ def change():
 @worker.command
 def keep_received():
     kept.append(skep.attachments()[0][1:3])
-@worker.command
-def look_again():
-    return bytes(kept[0]).decode()
-@worker.command
-def drop():
-    kept.clear()
 @worker.command
 def echo(begin=0, end=None):
     return skep.attachments()[0][begin:end]

@@ -84,8 +84,8 @@ private:
     bool is_calm_;                  ///< no loss, no fault
     bool has_harm_ = false;         ///< a fault that may cost calls
     bool has_drain_ = false;        ///< a node was drained
-    std::set<std::string> drained_; ///< nodes, in a calm world
-    time_point last_drain_{};       ///< the begin
+    std::set<std::string> drained_; ///< nodes, by the operator
+    time_point last_drain_{};       ///< the begin of the last of these
     bool has_sessions_;
     bool has_late_client_;            ///< no worker crashes
     std::set<std::string> forgotten_; ///< sessions that began anew

@@ -4,6 +4,7 @@
 // Batches in a worker in C++, call by call.
 
 #include "server/call_server.hpp"
+#include "support/allocations.hpp"
 #include "support/manual_context.hpp"
 #include "support/text.hpp"
 #include <skep/testing.hpp>
@@ -336,6 +337,25 @@ BOOST_AUTO_TEST_CASE(an_interrupted_worker_does_not_answer) {
     worker.advance(3s);
     BOOST_TEST(worker.receive() == 0u);
     BOOST_TEST(batches.size() == 1u);
+}
+
+/// Found by the simulation, with nodes and failing allocations: seed 1775.
+BOOST_AUTO_TEST_CASE(all_calls_of_an_interrupted_worker_are_cancelled) {
+    batch_sizes batches;
+    batch_server worker(slow_embed(batches));
+    worker.call_batch(1, 2);
+    const auto& cancelled = worker.server().services().cancelled;
+    BOOST_TEST(!cancelled.contains(1));
+    worker.server().interrupt();
+    BOOST_TEST(cancelled.contains(1));
+    BOOST_TEST(cancelled.contains(2));
+}
+
+/// A worker that ends for lack of memory leaves no call running.
+BOOST_AUTO_TEST_CASE(all_calls_are_cancelled_without_memory) {
+    cancelled_calls cancelled;
+    BOOST_TEST(allocations_in([&] { cancelled.add_all(); }) == 0u);
+    BOOST_TEST(cancelled.contains(1));
 }
 
 BOOST_AUTO_TEST_CASE(a_plain_batch_runs_on_a_thread) {

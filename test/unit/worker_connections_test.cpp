@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What a worker can send over its connections.
+// Descriptors that a worker sends over its connections.
 
 #include "process/descriptor_passing.hpp"
 #include "process/worker_connections.hpp"
