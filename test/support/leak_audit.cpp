@@ -39,8 +39,13 @@ std::vector<std::string> stat_of(const fs::path& process) {
     return fields;
 }
 
-std::vector<pid_t> children_that(bool are_guards) {
-    std::vector<pid_t> result;
+struct child {
+    pid_t pid = 0;
+    bool is_guard = false;
+};
+
+std::vector<child> all_children() {
+    std::vector<child> result;
     for (const auto& entry : fs::directory_iterator("/proc")) {
         const auto name = entry.path().filename().string();
         if (!std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
@@ -48,8 +53,18 @@ std::vector<pid_t> children_that(bool are_guards) {
         }
         const auto fields = stat_of(entry.path());
         const bool is_child = fields.size() > 2 && fields[2] == std::to_string(::getpid());
-        if (is_child && (fields[0] == "skep-guard") == are_guards) {
-            result.push_back(std::stoi(name));
+        if (is_child) {
+            result.push_back({std::stoi(name), fields[0] == "skep-guard"});
+        }
+    }
+    return result;
+}
+
+std::vector<pid_t> children_that(bool are_guards) {
+    std::vector<pid_t> result;
+    for (const auto& child : all_children()) {
+        if (child.is_guard == are_guards) {
+            result.push_back(child.pid);
         }
     }
     std::sort(result.begin(), result.end());
@@ -64,6 +79,10 @@ std::vector<pid_t> children() {
 
 std::vector<pid_t> guards() {
     return children_that(true);
+}
+
+std::size_t children_and_guards() {
+    return all_children().size();
 }
 
 std::size_t threads() {
