@@ -441,6 +441,34 @@ BOOST_AUTO_TEST_CASE(a_sessions_call_uses_its_worker_that_is_held) {
     }
 }
 
+/// When its session gets a worker, a waiting call is bound to none yet. Newer ones are bound at once.
+BOOST_AUTO_TEST_CASE(a_sessions_call_that_is_bound_does_not_overtake_one_that_is_not) {
+    for (const bool is_late : {false, true}) {
+        waiting_pool pool;
+        const auto in_session = [](const char* command) {
+            return request(command).session("s").affinity(affinity_mode::strict_queue);
+        };
+        pool.execute(request("busy"));
+        pool.execute(in_session("first"));
+        pool.embed();
+        pool.execute(in_session("second"));
+        BOOST_TEST(pool.serve() == "busy");
+        if (!is_late) {
+            pool.execute(in_session("third"));
+        }
+        BOOST_TEST(pool.serve() == "first");
+        if (is_late) {
+            pool.execute(in_session("third"));
+        }
+        const auto batch = pool.take_batch();
+        BOOST_TEST(batch.empty());
+        pool.advance(20ms);
+        pool.reply_all(pool.take_batch());
+        BOOST_TEST(pool.serve() == "second");
+        BOOST_TEST(pool.serve() == "third");
+    }
+}
+
 BOOST_AUTO_TEST_CASE(others_use_the_held_worker_past_a_call_of_a_session) {
     waiting_pool pool;
     pool.execute(request("first"));

@@ -118,7 +118,7 @@ claim* waiting_room::next_behind_held(const worker& place) {
                !batches_.is_held(each, place);
     };
     auto* const bound = queue_.first_bound_to(place.id().slot);
-    if (bound != nullptr && may_go(*bound)) {
+    if (bound != nullptr && may_go(*bound) && !follows_unbound(*bound)) {
         return bound;
     }
     auto patience = most_passed_over;
@@ -130,10 +130,27 @@ claim* waiting_room::next_behind_held(const worker& place) {
     return next;
 }
 
+/// Returns true if an unbound claim may be an older call of the claim's session, made when the session had no
+/// worker.
+bool waiting_room::follows_unbound(claim& bound_claim) {
+    const auto* const subject = bound_claim.as_call();
+    if (subject == nullptr || !subject->has_session()) {
+        return false;
+    }
+    auto patience = most_passed_over;
+    const auto* const found = queue_.find_unbound([&](claim& each) {
+        const auto* const other = each.as_call();
+        const bool is_of_session = other != nullptr && other->req.session() == subject->req.session();
+        return is_of_session || --patience == 0;
+    });
+    return found != nullptr && found->order < bound_claim.order;
+}
+
 bool waiting_room::is_next_for(const worker& place, claim& claimant) {
     const auto slot = place.id().slot;
     return queue_.is_next_for(slot, claimant) ||
-           (claimant.as_call() != nullptr && !queue_.has_older_for(slot, claimant) && is_first_held(place));
+           (claimant.as_call() != nullptr && !queue_.has_older_for(slot, claimant) && is_first_held(place) &&
+            !follows_unbound(claimant));
 }
 
 /// Returns true if the first unbound claim waits for its batch to grow: the place would have room for it.

@@ -113,6 +113,7 @@ private:
     void notify_leases_of(const worker& changed_worker, bool has_left);
     claim* next_for(const worker& place);
     claim* next_behind_held(const worker& place);
+    bool follows_unbound(claim& bound_claim);
     bool is_first_held(const worker& place);
     std::pair<claim*, worker*> next_with_place();
 
