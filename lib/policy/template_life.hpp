@@ -40,6 +40,9 @@ public:
         failed_forks_ = 0;
     }
 
+    /// There is no new template, and the present one goes on as it is.
+    void on_kept() noexcept { stage_ = stage::ready; }
+
     void on_fork(bool has_succeeded) noexcept { failed_forks_ = has_succeeded ? 0 : failed_forks_ + 1; }
     void on_refused() noexcept { stage_ = stage::refused; }
 

@@ -109,8 +109,8 @@ void preload::renew(const template_maker& make, launch_abort& abort) {
         install(make, {pool_, 0, 0}, abort);
     } catch (const error& problem) {
         const bool fails = !falls_back_ || abort.is_requested();
-        if (template_ && fails) { // goes on
-            life_.on_ready();
+        if (template_ && fails) {
+            life_.on_kept();
             report(events::template_ended{pool_, 0, false, problem.info().detail});
         } else { // workers with the present script start without a template
             lose(problem);

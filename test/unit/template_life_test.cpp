@@ -78,6 +78,17 @@ BOOST_AUTO_TEST_CASE(a_template_is_barren_after_two_failed_forks_in_a_row) {
     BOOST_TEST(!life.is_barren());
 }
 
+BOOST_AUTO_TEST_CASE(a_template_that_is_kept_for_lack_of_a_new_one_keeps_its_failed_forks) {
+    template_life life(window_of_templates);
+    life.on_ready();
+    life.on_fork(false);
+    life.renew();
+    life.on_kept();
+    BOOST_TEST(life.is_ready());
+    life.on_fork(false);
+    BOOST_TEST(life.is_barren());
+}
+
 BOOST_AUTO_TEST_CASE(a_new_script_begins_anew) {
     template_life life(window_of_templates);
     life.on_end(start);
