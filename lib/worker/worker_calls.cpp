@@ -357,10 +357,10 @@ call_ptr worker_calls::take_recalled(std::uint64_t id, time_point now) {
 }
 
 void worker_calls::begin_tool(const call_ptr& caller, tool_call_message& message) {
-    tools_.start(caller, message, correlation_id_of(*caller));
     if (received_.results().has_released()) { // the call may go on for long
         grant(*caller, stream_credit{});
     }
+    tools_.start(caller, message, correlation_id_of(*caller)); // may answer at once
 }
 
 /// Ends all calls without an answer. Only for a dead worker with all answers read can the host tell the calls

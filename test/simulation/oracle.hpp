@@ -159,7 +159,7 @@ public:
     tool_record& new_tool(sim_worker& by, call_record& at, std::size_t visit_index);
     tool_record* on_tool_begun(const tool_call& asked);
     void on_tool_ended(tool_record& which, bool failed);
-    void on_tool_answered(sim_worker& to, const boost::json::object& message);
+    const tool_record* on_tool_answered(sim_worker& to, const boost::json::object& message);
     void on_stop(sim_worker& which, std::string_view how);
     void on_kill(const sim_worker& which);
     void on_ready_seen(sim_worker& which);

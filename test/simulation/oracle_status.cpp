@@ -129,13 +129,23 @@ void oracle::check_call_counters(const pool_counters& said) {
     compare("cancelled", &pool_counters::cancelled);
     compare("poisonous", &pool_counters::poisonous);
     std::uint64_t lent = 0;
+    std::uint64_t passed = 0;
+    std::uint64_t received = 0;
     std::uint64_t results = 0;
     for (const auto& each : workers_) {
         lent += each->attachments_lent();
-        results += each->has_lied ? 0 : each->results_shared(); // a lie ends the reading
+        passed += each->attachments_passed();
+        received += each->has_lied ? 0 : each->attachments_shown(); // a lie ends the reading
+        results += each->has_lied ? 0 : each->results_shared();
     }
     if (said.shared_results < results && !out_of_memory()) {
         wrong(both("shared_results", said.shared_results, results));
+    }
+    if (said.attachments_received < received && !out_of_memory()) {
+        wrong(both("attachments_received", said.attachments_received, received));
+    }
+    if (said.attachments_passed < passed) {
+        wrong(both("attachments_passed", said.attachments_passed, passed));
     }
     if (said.attachments_lent < lent) {
         wrong(both("attachments_lent", said.attachments_lent, lent));

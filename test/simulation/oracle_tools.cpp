@@ -73,7 +73,7 @@ void oracle::on_tool_ended(tool_record& which, bool failed) {
     which.failed = failed;
 }
 
-void oracle::on_tool_answered(sim_worker& to, const json::object& message) {
+const tool_record* oracle::on_tool_answered(sim_worker& to, const json::object& message) {
     const auto number = message.at("tool_call").to_number<std::uint64_t>();
     const auto found = std::find_if(open_tools_.begin(), open_tools_.end(), [&](const auto* each) {
         return each->by == &to && each->number == number && !each->answered;
@@ -81,7 +81,7 @@ void oracle::on_tool_answered(sim_worker& to, const json::object& message) {
     if (found == open_tools_.end()) {
         wrong(to.name() + " was sent an answer to tool call " + std::to_string(number) +
               ", which it does not wait for");
-        return;
+        return nullptr;
     }
     auto& which = **found;
     which.answered = true;
@@ -91,7 +91,7 @@ void oracle::on_tool_answered(sim_worker& to, const json::object& message) {
         if (!which.ended || which.failed || message.at("value").at("key") != which.key) {
             wrong(about(which) + " got the result of another");
         }
-        return;
+        return &which;
     }
     const auto& failure = message.at("error").as_object();
     const auto& type = failure.at("type").as_string();
@@ -103,6 +103,7 @@ void oracle::on_tool_answered(sim_worker& to, const json::object& message) {
     if ((!is_real || !is_coded) && !out_of_memory()) {
         wrong(about(which) + " got the error of another: " + std::string(type));
     }
+    return &which;
 }
 
 void oracle::check_tools() {

@@ -4,7 +4,6 @@
 #include "simulation/sim_memory.hpp"
 
 #include "simulation/faults.hpp"
-#include "wire/protocol_violation.hpp"
 
 #include <algorithm>
 #include <span>
@@ -50,12 +49,13 @@ public:
     bool refuse_for_results(std::size_t) noexcept override { return target_->results.refuse(); }
     bool provide(std::span<const std::byte>) noexcept override { return true; }
 
-    /// No user of the simulation has shared blobs, and no worker passes sealed memory.
-    std::optional<region_place> pass(std::uint64_t, const blob&, std::size_t) noexcept override {
-        return std::nullopt;
+    std::optional<region_place> pass(std::uint64_t number, const blob& bytes,
+                                     std::size_t most_bytes) noexcept override {
+        return target_->sealed.pass(number, bytes, most_bytes);
     }
-    blob take(const region_place& place, std::size_t, std::size_t, std::size_t, std::size_t&) override {
-        throw protocol_violation("sealed memory " + std::to_string(place.region) + " has not come");
+    blob take(const region_place& place, std::size_t bytes, std::size_t least, std::size_t most_bytes,
+              std::size_t& packets) override {
+        return target_->sealed.take(place, bytes, least, most_bytes, packets);
     }
 
 private:

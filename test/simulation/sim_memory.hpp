@@ -6,6 +6,7 @@
 #include "core/region_place.hpp"
 #include "runtime/memory_line.hpp"
 #include "simulation/sim_results.hpp"
+#include "simulation/sim_sealed.hpp"
 #include "simulation/world.hpp"
 
 #include <cstddef>
@@ -20,16 +21,20 @@
 
 namespace skep::simulation {
 
-/// The memory that the pool shares with one worker: the memory of its results, and the lent memory. It knows
-/// which places are lent, and what must be in them: from the sending of the call until the pool has read the
-/// release.
+/// The memory that the pool shares with one worker: of its results, sealed, and lent. It knows which places are
+/// lent, and what must be in them: from the sending of the call until the pool has read the release.
 class sim_memory : public std::enable_shared_from_this<sim_memory> {
 public:
     /// `failures`: share of the regions and places that cannot be had.
     sim_memory(world& in, const std::string& owner, const shared_options& options, double failures)
-        : results(in, owner, options, failures), world_(in), owner_(owner), failures_(failures) {}
+        : results(in, owner, options, failures),
+          sealed(in, owner, failures),
+          world_(in),
+          owner_(owner),
+          failures_(failures) {}
 
     sim_results results;
+    sim_sealed sealed;
 
     /// The pool's end.
     std::unique_ptr<memory_line> connect();

@@ -132,9 +132,6 @@ void sim_pool::add_store() {
 }
 
 pool sim_pool::make(pool_config config, pool_membership of_manager) {
-    if (world_.is_tracing()) {
-        config.log_level = log_level::debug;
-    }
     const auto make = [this](const pool_context& found, const pool_config&, output_handler) {
         return std::make_unique<sim_runtime>(world_, oracle_, found, script_.weather, script_.templates,
                                              script_.config);

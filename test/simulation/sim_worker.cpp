@@ -72,6 +72,7 @@ sim_worker::sim_worker(world& in, oracle& judge, launch_order order, behaviour p
         shares_memory_ = pid % old_workers != 0;
         memory_ = std::make_shared<sim_memory>(in, name(), config.shared, weather.memory_fails);
         least_lent_ = config.shared.least;
+        most_shared_ = config.shared.bytes;
         copies_results_ = !config.shared.show_results;
     }
     for (auto* each : {&data_line_, &control_line_}) {
@@ -303,7 +304,10 @@ void sim_worker::note(line& from, const frame_view& frame) {
     } else if (type == "tool_result" || type == "tool_error") {
         noted.what = kind::tool_answer;
         noted.id = message.at("tool_call").to_number<std::uint64_t>();
-        oracle_.on_tool_answered(*this, message);
+        const auto* const answered = oracle_.on_tool_answered(*this, message);
+        if (answered != nullptr && !had_backlog_) { // else a call that waits may name places
+            check_released(*answered->delivered);
+        }
     } else if (type == "shutdown") {
         noted.what = kind::shutdown;
         asked = world_.now();
@@ -332,11 +336,14 @@ void sim_worker::note_call(host_frame& frame, const json::object& message, std::
         frame.batch_size = batch->at(1).to_number<std::size_t>();
     }
     open_[frame.id] = frame.place;
-    const auto lent = note_places(frame, message);
-    frame.call = oracle_.on_sent(*this, frame.id, message, payload + lent);
+    const auto shared = note_places(frame, message);
+    frame.call = oracle_.on_sent(*this, frame.id, message, payload + shared);
     check_places(frame);
     note_released(frame, message);
-    check_released(frame);
+    const bool is_last = frame.id + 1 == frame.place + frame.batch_size; // of a send
+    if (is_last && frame.call != nullptr) {
+        check_released(frame.call->submitted);
+    }
     if (const auto* const stream = message.if_contains("stream")) {
         frame.credit = credit_in(*stream);
     }
@@ -352,19 +359,24 @@ void sim_worker::note_call(host_frame& frame, const json::object& message, std::
     }
 }
 
-/// Returns the number of bytes in memory of the pool.
+/// Returns the number of bytes in shared memory.
 std::size_t sim_worker::note_places(host_frame& frame, const json::object& message) {
     const auto* const attachments = message.if_contains("attachments");
-    std::size_t lent = 0;
+    std::size_t shared = 0;
     for (const auto& each : attachments != nullptr ? attachments->get_array() : json::array()) {
         region_place place;
         if (each.is_object()) {
-            place = {each.at("region").to_number<std::uint64_t>(), each.at("at").to_number<std::size_t>()};
-            lent += each.at("bytes").to_number<std::size_t>();
+            const bool is_sealed = each.get_object().contains("sealed");
+            place = {each.at(is_sealed ? "sealed" : "region").to_number<std::uint64_t>(),
+                     each.at("at").to_number<std::size_t>(), is_sealed};
+            shared += each.at("bytes").to_number<std::size_t>();
         }
         frame.places.push_back(place);
     }
-    return lent;
+    if (shares_memory_ && shared > most_shared_) {
+        oracle_.wrong(name() + " was sent " + std::to_string(shared) + " bytes in shared memory at once");
+    }
+    return shared;
 }
 
 /// The pool lends for a call some time before it sends the call, but not before the call is made: memory that
@@ -385,7 +397,9 @@ void sim_worker::check_places(const host_frame& frame) {
     for (std::size_t i = 0; i < sizes.size() && i < frame.places.size(); ++i) {
         const bool is_large = sizes[i] >= least_lent_;
         large += is_large ? (sizes[i] + 4095) / 4096 * 4096 : 0;
-        if (frame.places[i].region != 0) {
+        if (frame.places[i].is_sealed) {
+            note_passed(frame.places[i], sizes[i]);
+        } else if (frame.places[i].region != 0) {
             note_lent(frame.places[i], sizes[i]);
         } else if (is_large && shares_memory_) {
             const bool has_failed = memory_->take_failure();
@@ -409,11 +423,10 @@ void sim_worker::note_released(host_frame& frame, const json::object& message) {
     }
 }
 
-/// The last call of a send names all places of results that the pool has copied before the call was made.
-void sim_worker::check_released(const host_frame& frame) {
-    const bool is_last = frame.id + 1 == frame.place + frame.batch_size;
-    if (copies_results_ && shares_memory_ && is_last && frame.call != nullptr && !did_wrong &&
-        !oracle_.out_of_memory() && !memory_->results.has_told_of_all_until(frame.call->submitted)) {
+/// The pool has told of all places of results that it had copied before that time.
+void sim_worker::check_released(time_point then) {
+    if (copies_results_ && shares_memory_ && !did_wrong && !oracle_.out_of_memory() &&
+        !memory_->results.has_told_of_all_until(then)) {
         oracle_.wrong(name() + " was not told of a place that the pool has copied");
     }
 }
@@ -426,10 +439,18 @@ void sim_worker::note_lent(const region_place& place, std::size_t bytes) {
     memory_->on_lent(place, bytes, static_cast<char>('a' + bytes % 26));
 }
 
-/// Reads the attachments in memory until some time, and perhaps for ever.
+void sim_worker::note_passed(const region_place& place, std::size_t bytes) {
+    if (!shares_memory_ || bytes < least_lent_) {
+        oracle_.wrong(name() + " was passed an attachment of " + std::to_string(bytes) + " bytes");
+        return;
+    }
+    memory_->sealed.check(place, bytes, static_cast<char>('a' + bytes % 26));
+}
+
+/// Reads the attachments in lent memory until some time, and perhaps for ever.
 void sim_worker::use_places(const host_frame& frame) {
     for (const auto& each : frame.places) {
-        if (each.region != 0 && !world_.chance.chance(weather_.kept_blobs)) {
+        if (each.region != 0 && !each.is_sealed && !world_.chance.chance(weather_.kept_blobs)) {
             later(world_.chance.chance(0.3) ? 0ms : time_for_call() * 2, [this, each] { release(each); });
         }
     }
@@ -451,12 +472,17 @@ void sim_worker::request_region() {
     }
 }
 
-/// Returns the place of an attachment in shared memory, if it is to be there.
-std::optional<region_place> sim_worker::share(std::size_t bytes) {
-    if (!shares_memory_ || bytes < least_lent_ || world_.chance.chance(0.2)) {
+/// Returns the place of an attachment in shared memory, if it is to be there. `room`: for the attachments of
+/// its message there.
+std::optional<region_place> sim_worker::share(std::size_t bytes, std::size_t room) {
+    if (!shares_memory_ || bytes < least_lent_ || bytes > room || world_.chance.chance(0.2)) {
         return std::nullopt;
     }
-    const auto place = memory_->results.put(bytes, static_cast<char>('a' + bytes % 26));
+    const auto letter = static_cast<char>('a' + bytes % 26);
+    if (world_.chance.chance(0.2)) {
+        return memory_->sealed.send(bytes, letter, most_shared_);
+    }
+    const auto place = memory_->results.put(bytes, letter);
     if (!place) {
         request_region();
     }
@@ -571,13 +597,15 @@ void sim_worker::on_consumed(line& from) {
 
 void sim_worker::on_delivered(const own_frame& frame) {
     for (const auto& each : frame.places) {
-        memory_->results.on_delivered(each);
+        if (!each.is_sealed) {
+            memory_->results.on_delivered(each);
+        }
     }
     switch (frame.what) {
     case said::ready: oracle_.on_ready_seen(*this); break;
     case said::chunk: ++frame.call->visits[frame.visit_index].chunks_delivered; break;
     case said::progress: ++frame.call->visits[frame.visit_index].progress_delivered; break;
-    case said::tool_call: frame.tool->delivered = true; break;
+    case said::tool_call: frame.tool->delivered = world_.now(); break;
     case said::error:
     case said::result:
         open_.erase(frame.id);

@@ -96,6 +96,8 @@ public:
     std::uint64_t sent() const noexcept { return last_id_; } ///< calls and probes, at any time
     std::uint64_t attachments_lent() const noexcept { return memory_ ? memory_->times_lent() : 0; }
     std::uint64_t results_shared() const noexcept { return memory_ ? memory_->results.delivered() : 0; }
+    std::uint64_t attachments_passed() const noexcept { return memory_ ? memory_->sealed.read() : 0; }
+    std::uint64_t attachments_shown() const noexcept { return memory_ ? memory_->sealed.shown() : 0; }
     bool is_alive() const noexcept { return start_returned && !exited; }
     bool has_had_backlog() const noexcept { return had_backlog_; }
     bool is_kept_waiting() const noexcept; ///< there is more for it, and its streams have room
@@ -193,13 +195,14 @@ private:
     std::size_t note_places(host_frame& frame, const boost::json::object& message);
     void check_places(const host_frame& frame);
     void note_released(host_frame& frame, const boost::json::object& message);
-    void check_released(const host_frame& frame);
+    void check_released(time_point then);
     bool is_memory_free_for(const call_record& call) const;
     void note_lent(const region_place& place, std::size_t bytes);
+    void note_passed(const region_place& place, std::size_t bytes);
     void use_places(const host_frame& frame);
     void release(const region_place& place);
     void request_region();
-    std::optional<region_place> share(std::size_t bytes);
+    std::optional<region_place> share(std::size_t bytes, std::size_t room);
     void receive(line& from);
     void handle(const host_frame& frame);
     void on_consumed(line& from);
@@ -256,6 +259,7 @@ private:
     std::shared_ptr<sim_memory> memory_; ///< that the pool may lend; null if it lends none
     bool shares_memory_ = false;         ///< it can read that memory
     std::size_t least_lent_ = 0;         ///< bytes of an attachment in there
+    std::size_t most_shared_ = 0;        ///< bytes of the attachments of a message in there
     bool copies_results_ = false;        ///< the pool does, before it releases their places
     sim_process* process_ = nullptr;
     bool had_backlog_ = false; ///< its streams have not always taken at once what the pool had for it

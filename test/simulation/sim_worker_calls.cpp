@@ -24,8 +24,8 @@ std::string result_of(std::uint64_t id, std::string_view value) {
 }
 
 std::string text_of_place(const region_place& place, std::size_t bytes) {
-    return R"({"region":)" + std::to_string(place.region) + R"(,"at":)" + std::to_string(place.begin) +
-           R"(,"bytes":)" + std::to_string(bytes) + "}";
+    return (place.is_sealed ? R"({"sealed":)" : R"({"region":)") + std::to_string(place.region) +
+           R"(,"at":)" + std::to_string(place.begin) + R"(,"bytes":)" + std::to_string(bytes) + "}";
 }
 
 } // namespace
@@ -172,7 +172,8 @@ void sim_worker::yield(std::uint64_t id) {
         return;
     }
     const auto bytes = least_lent_ + which->yielded;
-    const auto place = shares_memory_ && world_.chance.chance(0.3) ? share(bytes) : std::nullopt;
+    const auto place =
+        shares_memory_ && world_.chance.chance(0.3) ? share(bytes, most_shared_) : std::nullopt;
     const auto attachments = place ? R"(,"attachments":[)" + text_of_place(*place, bytes) + "]" : "";
     const auto chunk = R"({"type":"chunk","id":)" + std::to_string(id) + R"(,"value":{"token":")" +
                        which->call->token + R"(","worker":")" + name() + R"(","n":)" +
@@ -262,10 +263,12 @@ void sim_worker::answer(job& which) {
     std::string sizes;
     std::string payload;
     std::vector<region_place> places;
+    auto room = most_shared_;
     for (const auto each : which.call->blobs) {
         sizes += sizes.empty() ? "" : ",";
-        if (const auto place = share(each)) {
+        if (const auto place = share(each, room)) {
             places.push_back(*place);
+            room -= each;
             sizes += text_of_place(*place, each);
         } else {
             sizes += std::to_string(each);
@@ -424,14 +427,18 @@ void sim_worker::tell_lie(std::uint64_t about) {
     die_of_lie();
 }
 
-/// More memory than any world allows, or a place of no bytes, or the same place twice.
+/// More memory than any world allows, or a place of no bytes, or the same place twice, or sealed memory that
+/// has not come.
 void sim_worker::tell_lie_about_results(std::uint64_t about) {
-    const auto place = memory_->results.put(least_lent_, 'x');
+    const bool is_sealed = world_.chance.chance(0.5);
+    const auto place = is_sealed ? memory_->sealed.send(least_lent_, 'x', most_shared_)
+                                 : memory_->results.put(least_lent_, 'x');
     if (!place && world_.chance.chance(0.5)) {
         send(control_line_, said::lie, R"({"type":"region","bytes":1099511627776})");
         return;
     }
-    const auto text = text_of_place(place.value_or(region_place{1, 0}), place ? least_lent_ : 0);
+    const auto none = is_sealed ? region_place{1'000'000, 0, true} : region_place{1, 0};
+    const auto text = text_of_place(place.value_or(none), place ? least_lent_ : 0);
     const auto attachments = R"(,"attachments":[)" + text + (place ? "," + text : "") + "]}";
     send(data_line_, said::lie, result_of(about, "1") + attachments);
 }

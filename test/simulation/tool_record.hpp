@@ -25,7 +25,7 @@ struct tool_record {
     std::size_t visit_index = 0;
     std::uint64_t number = 0; ///< on its connection
     tool_deed deed = tool_deed::answers;
-    bool delivered = false; ///< the pool has read all of it
+    std::optional<time_point> delivered; ///< the pool has read all of it
     bool begun = false;
     std::optional<time_point> ended;
     bool failed = false;

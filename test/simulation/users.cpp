@@ -222,7 +222,12 @@ request users::to_request(call_record& call) const {
         result.arg("bad", std::numeric_limits<double>::quiet_NaN());
     }
     for (const auto each : call.blobs) {
-        result.attach(std::vector<std::byte>(each, static_cast<std::byte>('a' + each % 26)));
+        const auto letter = static_cast<char>('a' + each % 26);
+        if (each > 0 && script_.config.shared.enabled && world_.chance.chance(0.3)) {
+            result.attach(make_shared_attachment(world_.chance, each, letter));
+        } else {
+            result.attach(std::vector<std::byte>(each, static_cast<std::byte>(letter)));
+        }
     }
     if (call.says_idempotent) {
         result.idempotent(call.idempotent);
