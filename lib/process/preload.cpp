@@ -65,9 +65,7 @@ void preload::mend(const template_maker& make, launch_abort& abort) {
 
 /// Makes a template if there is none and if another one may be made.
 void preload::provide(const template_maker& make, const worker_id& worker, launch_abort& abort) {
-    if (template_ && !template_->is_usable()) {
-        lose("it has ended");
-    }
+    drop_ended();
     if (life_.next(clock::now()) != template_step::make) {
         return;
     }
@@ -81,6 +79,12 @@ void preload::provide(const template_maker& make, const worker_id& worker, launc
         if (!falls_back_) {
             throw;
         }
+    }
+}
+
+void preload::drop_ended() {
+    if (template_ && !template_->is_usable()) {
+        lose("it has ended");
     }
 }
 
@@ -104,6 +108,7 @@ std::optional<launched_child> preload::start(const launch_spec& spec, const work
 }
 
 void preload::renew(const template_maker& make, launch_abort& abort) {
+    drop_ended();
     life_.renew();
     try {
         install(make, {pool_, 0, 0}, abort);

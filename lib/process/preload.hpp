@@ -59,6 +59,7 @@ public:
 
 private:
     void provide(const template_maker& make, const worker_id& worker, launch_abort& abort);
+    void drop_ended();
     void install(const template_maker& make, const worker_id& worker, launch_abort& abort);
     void use(std::unique_ptr<template_port> new_template, duration preload_time);
     void retire();

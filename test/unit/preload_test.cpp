@@ -212,6 +212,17 @@ BOOST_FIXTURE_TEST_CASE(without_a_fallback_the_old_template_stays_if_the_new_one
     BOOST_TEST(templates.status().pid == 1);
 }
 
+BOOST_FIXTURE_TEST_CASE(without_a_fallback_no_template_that_has_ended_stays, without_fallback) {
+    prepare();
+    script.usable[0] = false;
+    script.objections = {"3 threads"};
+    renew();
+    BOOST_TEST(script.alive == 0u);
+    BOOST_TEST((state() == template_state::refused));
+    BOOST_CHECK_THROW(prepare(), error);
+    BOOST_TEST(script.usable.size() == 2u); // no third is made
+}
+
 BOOST_FIXTURE_TEST_CASE(objections_to_a_new_script_end_the_old_template, preload_fixture) {
     prepare();
     script.objections = {"3 threads"};
