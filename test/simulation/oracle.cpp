@@ -571,8 +571,10 @@ void oracle::on_ready_seen(sim_worker& which) {
         world_.trace(which.name() + " is to be warmed up");
         return;
     }
-    world_.trace(which.name() + " is ready");
-    which.ready_seen = world_.now();
+    if (!which.terminated && !which.killed) { // else it is too late
+        world_.trace(which.name() + " is ready");
+        which.ready_seen = world_.now();
+    }
 }
 
 void oracle::on_warm(const worker_id& which) {
