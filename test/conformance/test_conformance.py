@@ -42,21 +42,22 @@ class PassCase(unittest.TestCase):
 
 class PassTest(PassCase):
     def test_python_sdk_over_sockets(self):
-        self.passes("socket", *PYTHON_WORKER, at_least=75)
+        self.passes("socket", *PYTHON_WORKER, at_least=85)
 
     def test_python_sdk_over_stdio(self):
         self.passes("stdio", *PYTHON_WORKER, at_least=68)
 
     def test_python_sdk_with_threads(self):
-        self.passes("socket", *WITH_THREADS, at_least=80)
+        self.passes("socket", *WITH_THREADS, at_least=90)
         self.passes("stdio", *WITH_THREADS, at_least=72)
 
     def test_python_sdk_with_async_commands(self):
-        self.passes("socket", *ASYNC_WORKER, at_least=80)
+        self.passes("socket", *ASYNC_WORKER, at_least=90)
         self.passes("stdio", *ASYNC_WORKER, at_least=72)
 
-    def test_worker_that_the_broken_ones_derive_from(self):
+    def test_workers_that_the_broken_ones_derive_from(self):
         self.passes("socket", sys.executable, KIT / "broken" / "honest.py", at_least=74)
+        self.passes("socket", sys.executable, KIT / "broken" / "sharing.py", at_least=84)
 
 
 @unittest.skipUnless(NODE, "node is not installed; test/install-dependencies --ci installs it")
@@ -72,8 +73,8 @@ class BrokenTest(unittest.TestCase):
     """Each script in the folder has the name of the rule that it breaks."""
 
     def test_each_is_found_out(self):
-        scripts = sorted(path for path in (KIT / "broken").glob("*.py") if path.stem != "honest")
-        self.assertGreaterEqual(len(scripts), 20)
+        scripts = sorted(path for path in (KIT / "broken").glob("*.py") if path.stem not in ("honest", "sharing"))
+        self.assertGreaterEqual(len(scripts), 30)
         with ThreadPoolExecutor(4) as workers:
             for script, (status, output) in zip(scripts, workers.map(self.try_script, scripts)):
                 with self.subTest(script.stem):

@@ -35,10 +35,12 @@ class Frame:
 
 
 def frame(message, attachments=()):
-    """A frame as bytes; the lengths of the attachments are added to the message."""
+    """A frame as bytes; the lengths of the attachments are added to the message. One in shared memory is an item already."""
     if attachments:
-        message = {**message, "attachments": [len(part) for part in attachments]}
-    return raw_frame(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode(), b"".join(attachments))
+        items = [part if type(part) is dict else len(part) for part in attachments]
+        message = {**message, "attachments": items}
+    payload = b"".join(part for part in attachments if type(part) is not dict)
+    return raw_frame(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode(), payload)
 
 
 def raw_frame(text, payload=b""):
@@ -50,6 +52,7 @@ class FrameReader:
     """Cuts what arrives into frames."""
 
     def __init__(self, limits):
+        self.memory = None  # that is shared, once it is
         self._limits = limits
         self._data = bytearray()
 
@@ -78,7 +81,8 @@ class FrameReader:
         message = parse(text)
         self._check_tree(message)
         self._check_size(message.get("type"), length, json_length)
-        return Frame(message, self._split(message, payload), len(text) + len(payload))
+        attachments = self._split(message, payload)
+        return Frame(message, attachments, len(text) + sum(map(len, attachments)))
 
     def _check_tree(self, message):
         try:
@@ -99,18 +103,28 @@ class FrameReader:
             raise Broken(f"a message of type {kind!r} and {size} bytes is beyond limits.{name}")
 
     def _split(self, message, payload):
-        lengths = message.get("attachments", [])
-        if type(lengths) is not list or any(type(length) is not int or length < 0 for length in lengths):
-            raise Broken(f"'attachments' is no list of lengths: {lengths!r}")
-        if len(lengths) > self._limits["attachments"]:
-            raise Broken(f"{len(lengths)} attachments are beyond limits.attachments")
+        items = message.get("attachments", [])
+        shared = [item for item in items if type(item) is dict] if self.memory and type(items) is list else []
+        if type(items) is not list or any(item not in shared and not is_length(item) for item in items):
+            raise Broken(f"'attachments' is no list of lengths: {items!r}")
+        if len(items) > self._limits["attachments"]:
+            raise Broken(f"{len(items)} attachments are beyond limits.attachments")
+        lengths = [item for item in items if type(item) is int]
         if sum(lengths) != len(payload):
             raise Broken(f"a frame has {len(payload)} bytes of attachments and announces {sum(lengths)}")
         parts, position = [], 0
-        for length in lengths:
-            parts.append(payload[position : position + length])
-            position += length
+        shared_parts = iter(self.memory.read(shared) if shared else ())
+        for item in items:
+            if type(item) is dict:
+                parts.append(next(shared_parts))
+            else:
+                parts.append(payload[position : position + item])
+                position += item
         return parts
+
+
+def is_length(item):
+    return type(item) is int and item >= 0
 
 
 def parse(text):

@@ -9,6 +9,8 @@ from .frames import LIMITS, FrameReader, frame
 from .outcome import Broken, NotApplicable
 from .program import Program
 from .referee import CallState, Referee
+from .shared_memory import LIMITS as SHARED_LIMITS
+from .shared_memory import SharedMemory
 
 # What a worker of the kit may offer; rules that need one which is missing do not apply.
 COMMANDS = ("add", "echo", "fail", "tokens", "slow", "ask", "ask_all", "report", "big")
@@ -20,12 +22,13 @@ AMPLE = {"chunks": 1000, "bytes": 1 << 20}  # credit
 class Host:
     """One worker, from its start to its end. `patience` is how many seconds "soon" may take."""
 
-    def __init__(self, command, transport, patience, limits=(), protocol="1"):
+    def __init__(self, command, transport, patience, limits=(), protocol="1", shares=False):
         self.patience = patience
         self.is_stdio = transport == "stdio"
         self.limits = {**LIMITS, **dict(limits)}
         token = None if self.is_stdio else secrets.token_hex(8)
-        self.program = Program(command, transport, token, protocol)
+        self.program = Program(command, transport, token, protocol, shares)
+        self.memory = None  # shared with the worker
         self.referee = Referee(token, self.limits, not self.is_stdio)
         self._readers = {channel: FrameReader(self.limits) for channel in self.program.channels}
         self._open = list(self.program.channels)
@@ -34,13 +37,20 @@ class Host:
 
     # --- the handshake
 
-    def greet(self, capacity=None):
-        """Brings the worker to ready; it may use that much of its capacity."""
+    def greet(self, capacity=None, **more):
+        """Brings the worker to ready; it may use that much of its capacity. `more`: members of the welcome."""
         self.wait_for(lambda: self.referee.hello, "hello")
         self.referee.capacity = min(capacity or self.referee.capacity, self.referee.capacity)
-        self.welcome()
+        self.welcome(**more)
         self.wait_for(lambda: self.referee.is_ready, "ready")
         return self
+
+    def share_memory(self):
+        """From now on, memory may be shared. Returns what the welcome says of it."""
+        self.memory = self.referee.memory = SharedMemory(self.program.line)
+        for reader in self._readers.values():
+            reader.memory = self.memory
+        return SHARED_LIMITS
 
     def welcome(self, **more):
         self.referee.welcomed = True

@@ -12,9 +12,10 @@ _READ_SIZE = 1 << 16
 
 
 class Program:
-    """Starts the program as a pool would. `data` and `control` are the host's ends; over stdio they are the same."""
+    """Starts the program as a pool would. `data`, `control` and `line`, the one for shared memory, are the host's ends.
+    Over stdio, data and control are the same, and there is no line; nor is there one unless it is asked for."""
 
-    def __init__(self, command, transport, token, protocol="1"):
+    def __init__(self, command, transport, token, protocol="1", shares=False):
         self._output = tempfile.TemporaryFile()
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("SKEP_")},
@@ -24,6 +25,7 @@ class Program:
             "SKEP_POOL": "conformance",
             "SKEP_THREADS": "1",
         }
+        self.line = None
         self.data, data_end = socket.socketpair()
         ends = [data_end]
         if transport == "stdio":
@@ -36,6 +38,10 @@ class Program:
             environment["SKEP_DATA_FD"] = str(data_end.fileno())
             environment["SKEP_CONTROL_FD"] = str(control_end.fileno())
             streams = {"stdin": subprocess.DEVNULL, "stdout": self._output, "stderr": self._output}
+            if shares:
+                self.line, line_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                ends.append(line_end)
+                environment["SKEP_SHARED_FD"] = str(line_end.fileno())
             streams["pass_fds"] = [end.fileno() for end in ends]
         self.channels = list(dict.fromkeys((self.data, self.control)))
         for channel in self.channels:
@@ -94,4 +100,6 @@ class Program:
     def _let_go(self):
         for channel in self.channels:
             channel.close()
+        if self.line:
+            self.line.close()
         self._output.close()

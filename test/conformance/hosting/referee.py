@@ -40,6 +40,7 @@ class Referee:
         self.recalls = {}  # by the id of the call; true once it is given back
         self.tool_calls = []
         self.pongs = {}  # by sequence number; None until it comes
+        self.memory = None  # that the host shares with it
         self._token = token
         self._limits = limits
         self._has_control = has_control
@@ -51,7 +52,7 @@ class Referee:
         receive = getattr(self, f"_on_{kind}", None) if type(kind) is str else None
         require(receive, f"a message of the unknown type {kind!r}: {frame}")
         if self._has_control:
-            require(over_data == (kind not in ("pong", "recalled")), f"a {kind} over the wrong channel")
+            require(over_data == (kind not in ("pong", "recalled", "release", "region")), f"a {kind} over the wrong channel")
         require(self.hello or kind == "hello", f"a {kind} before the hello")
         if kind not in ("result", "chunk", "tool_call"):
             require(not frame.attachments, f"attachments with a {kind}")
@@ -72,6 +73,7 @@ class Referee:
         field(frame, "own_health_check", lambda value: type(value) is bool, optional=True)
         field(frame, "stack_signal", lambda value: value in (10, 12), optional=True)
         field(frame, "recall", lambda value: type(value) is bool, optional=True)
+        field(frame, "shared", lambda value: value == 1, optional=True)
         self.hello = hello
         self.capacity = hello.get("capacity", 1)
 
@@ -97,6 +99,14 @@ class Referee:
         answer = call_id in self.calls and self.calls[call_id].answer
         require(not answer, f"call {call_id} is answered and given back")
         self.recalls[call_id] = True
+
+    def _on_release(self, frame):
+        require(self.memory, f"a release, and no memory is shared: {frame}")
+        self.memory.on_release(field(frame, "region", is_id), field(frame, "at", is_count))
+
+    def _on_region(self, frame):
+        require(self.memory, f"a request for memory, and none is shared: {frame}")
+        self.memory.on_request(field(frame, "bytes", is_id))
 
     def _on_result(self, frame):
         call = self._open_call(frame)

@@ -22,6 +22,21 @@ class Stage:
         """A worker that is ready, whose host has these limits."""
         return self.start(limits=limits).greet()
 
+    def offering(self):
+        """A worker that asks for shared memory; it has said no more than its hello."""
+        if self.is_stdio:
+            raise NotApplicable("over stdio no memory is shared")
+        host = self.start(shares=True)
+        host.wait_for(lambda: host.referee.hello, "hello")
+        if host.referee.hello.get("shared") != 1:
+            raise NotApplicable("it does not ask for shared memory")
+        return host
+
+    def sharing(self):
+        """A worker that is ready and shares memory with its host."""
+        host = self.offering()
+        return host.greet(shared=host.share_memory())
+
     def need_control_channel(self):
         """For what a worker may leave undone while it is busy, if it has one channel only."""
         if self.is_stdio:

@@ -3,6 +3,6 @@
 from .registry import RULES, Rule
 
 # Each of them registers its rules; they are tried in this order.
-from . import start, calls, attachments, limits, control, cancels, recalls, streams, progress, tools, endings, bad_frames
+from . import start, calls, attachments, shared, limits, control, cancels, recalls, streams, progress, tools, endings, bad_frames
 
 __all__ = ["RULES", "Rule"]

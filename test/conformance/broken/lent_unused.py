@@ -1,0 +1,15 @@
+"""Releases what is lent only to calls that use it."""
+
+from sharing import Worker
+
+
+class Broken(Worker):
+    def opened(self, item):
+        self.is_used = lambda: self.release(item)
+
+    def do_echo(self, call, value):
+        self.is_used()
+        return super().do_echo(call, value)
+
+
+Broken().serve()
