@@ -55,4 +55,9 @@ def spin(seconds):
         pass
 
 
+@worker.command
+def echo():
+    return skep.attachments()
+
+
 worker.run()

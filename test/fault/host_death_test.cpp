@@ -188,6 +188,10 @@ BOOST_AUTO_TEST_CASE(under_load_with_plain_workers) {
     kill_hosts({"load", "plain"}, rounds(8), 20ms);
 }
 
+BOOST_AUTO_TEST_CASE(that_shares_memory) {
+    kill_hosts({"load", "shared"}, rounds(6), 60ms);
+}
+
 BOOST_AUTO_TEST_CASE(as_workers_are_asked_to_stop) {
     kill_hosts({"stop"}, rounds(12), 60ms);
 }

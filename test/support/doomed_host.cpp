@@ -2,7 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 // A host to be killed:
-//     doomed_host PYTHON SCRIPT MARK [start|load|stop] [plain|stray|segments] [fork] [preload] [MiB]
+//     doomed_host PYTHON SCRIPT MARK [start|load|stop] [plain|stray|segments] [fork] [preload] [shared] [MiB]
 //
 // Runs four workers with calls in flight, each with a child of its own. MARK is in the environment of all of
 // them. It says so on stdout when it is where it is to be killed: before its start, under load, or as it
@@ -34,6 +34,7 @@ struct options {
     std::string manner = "sdk";
     bool fork = false;
     bool preload = false;
+    bool shared = false;
     std::size_t mebibytes = 0;
 };
 
@@ -46,6 +47,8 @@ options parse(const std::vector<std::string>& words) {
             result.fork = true;
         } else if (word == "preload") {
             result.preload = true;
+        } else if (word == "shared") {
+            result.shared = true;
         } else if (std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
             result.mebibytes = std::stoul(word);
         } else {
@@ -68,6 +71,15 @@ void rethrow(std::exception_ptr error) {
 asio::awaitable<void> work_for_ever(skep::pool& pool) {
     for (;;) {
         skep::request call = skep::request("spin").arg("seconds", 0.01);
+        co_await pool.execute(std::move(call));
+    }
+}
+
+asio::awaitable<void> share_for_ever(skep::pool& pool) {
+    const skep::blob bytes(std::vector<std::byte>(3u << 20));
+    for (;;) {
+        skep::request call("echo");
+        call.attach(bytes);
         co_await pool.execute(std::move(call));
     }
 }
@@ -109,7 +121,7 @@ asio::awaitable<void> serve(skep::pool& pool, options how) {
         co_return;
     }
     for (int i = 0; i < 4; ++i) {
-        asio::co_spawn(executor, work_for_ever(pool), rethrow);
+        asio::co_spawn(executor, how.shared ? share_for_ever(pool) : work_for_ever(pool), rethrow);
     }
     announce();
 }
@@ -128,6 +140,7 @@ int main(int count, char** words) {
         config.launch.preload = true;
         config.launch.preload_fallback = false;
     }
+    config.shared.enabled = how.shared;
     config.workers = 4;
     config.min_ready = how.manner == "segments" ? 4 : 1; // then each has one before the host is killed
     skep::pool pool(context.get_executor(), std::move(config));
