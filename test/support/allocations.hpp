@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 
 namespace skep::test {
 
@@ -12,6 +13,21 @@ extern thread_local std::size_t allocations_made;
 
 /// The same, less its calls of operator delete.
 extern thread_local std::ptrdiff_t allocations_left;
+
+/// The next calls of operator new by this thread up to the one that fails; 0: none does.
+extern thread_local std::size_t allocations_to_failure;
+
+/// Lets the nth call of operator new in `function` fail. Returns false if there were fewer.
+template <class Function>
+bool fails_at(std::size_t nth, Function&& function) {
+    allocations_to_failure = nth;
+    try {
+        function();
+    } catch (const std::exception&) {} // with or without a failure that was told
+    const bool has_failed = allocations_to_failure == 0;
+    allocations_to_failure = 0;
+    return has_failed;
+}
 
 /// How many of them `function` makes.
 template <class Function>

@@ -40,11 +40,15 @@ thread_local std::size_t doomed_above = 0;
 
 thread_local std::size_t skep::test::allocations_made = 0;
 thread_local std::ptrdiff_t skep::test::allocations_left = 0;
+thread_local std::size_t skep::test::allocations_to_failure = 0;
 
 void* operator new(std::size_t size) {
     ++skep::test::allocations_made;
     const bool is_too_large = doomed_above != 0 && size >= doomed_above;
-    const bool fails = is_too_large || (doomed_size != 0 && size == doomed_size && spared-- <= 0);
+    const bool is_chosen =
+        skep::test::allocations_to_failure > 0 && --skep::test::allocations_to_failure == 0;
+    const bool fails =
+        is_too_large || is_chosen || (doomed_size != 0 && size == doomed_size && spared-- <= 0);
     void* const block = fails ? nullptr : std::malloc(size == 0 ? 1 : size);
     if (block == nullptr) {
         doomed_size = 0;

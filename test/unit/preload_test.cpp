@@ -4,6 +4,7 @@
 #include "core/clock.hpp"
 #include "core/with_detail.hpp"
 #include "process/preload.hpp"
+#include "support/allocations.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -243,6 +244,42 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_the_pool_is_told_as_planned, preload_fixture)
     const auto told = templates.take_events();
     BOOST_REQUIRE(told.size() == 1u);
     BOOST_TEST(std::get<events::template_ended>(told.front()).is_planned);
+}
+
+/// Tries each allocation of a step: afterwards there is a template, and no second one.
+template <class Step>
+void fail_each_allocation_of(bool falls_back, Step step) {
+    std::size_t nth = 1;
+    for (bool has_failed = true; has_failed; ++nth) {
+        preload_fixture one(falls_back);
+        one.prepare();
+        has_failed = fails_at(nth, [&] { step(one); });
+        one.script.objections.clear();
+        one.script.ends_early = false;
+        BOOST_TEST(one.prepare(), "allocation " << nth);
+        BOOST_TEST(one.start(), "allocation " << nth);
+        BOOST_TEST(one.script.alive == 1u, "allocation " << nth);
+        BOOST_TEST((one.state() == template_state::ready), "allocation " << nth);
+    }
+    BOOST_TEST(nth > 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_template_may_lack_memory_at_any_step) {
+    for (const bool falls_back : {true, false}) {
+        fail_each_allocation_of(falls_back, [](preload_fixture& one) { one.renew(); });
+        fail_each_allocation_of(falls_back, [](preload_fixture& one) {
+            one.script.ends_early = true;
+            one.renew();
+        });
+        fail_each_allocation_of(falls_back, [](preload_fixture& one) {
+            one.script.usable[0] = false;
+            one.mend();
+        });
+        fail_each_allocation_of(falls_back, [](preload_fixture& one) {
+            one.script.usable[0] = false;
+            one.prepare();
+        });
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(a_cancelled_load_says_nothing_about_the_template, preload_fixture) {
