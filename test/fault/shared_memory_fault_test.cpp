@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Workers that share memory and are killed again and again. SKEP_SHARED_SECONDS sets how long each case goes on;
-// from a minute on, the memory of all processes must be flat.
+// Workers that share memory and are killed again and again. SKEP_SHARED_SECONDS sets how long each case goes
+// on; from a minute on, the memory of all processes must be flat.
 
 #include "support/run.hpp"
 #include <skep/shared_buffer.hpp>

@@ -316,8 +316,8 @@ private:
     int file_ = -1;
 };
 
-/// The guard is launched first, the worker second, or, for a pool with a template, the nursery, which starts the
-/// program.
+/// The guard is launched first, the worker second; for a pool with a template it is the nursery, which starts
+/// the program.
 bool is_launching_worker() {
     return children_and_guards() > 1;
 }

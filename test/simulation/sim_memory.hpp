@@ -21,8 +21,8 @@
 
 namespace skep::simulation {
 
-/// The memory that the pool shares with one worker: of its results, sealed, and lent. It knows which places are
-/// lent, and what must be in them: from the sending of the call until the pool has read the release.
+/// The memory that the pool shares with one worker: of its results, sealed, and lent. It knows which places
+/// are lent, and what must be in them: from the sending of the call until the pool has read the release.
 class sim_memory : public std::enable_shared_from_this<sim_memory> {
 public:
     /// `failures`: share of the regions and places that cannot be had.
