@@ -101,12 +101,13 @@ void oracle::check_in_vain(const sim_worker& fresh) {
     if (all.size() < 2 || !are_all_well || all.back()->is_lost()) {
         return;
     }
-    const auto was_stable = [this](const auto* each) {
-        return each->exited && *each->exited - *each->ready_seen >= config_.restart.stable_after;
+    const auto forgives = [this](const auto* each) { // what was before
+        const bool was_stable =
+            each->exited && *each->exited - *each->ready_seen >= config_.restart.stable_after;
+        return was_stable || each->started < start_asked_;
     };
-    const auto last_stable =
-        std::find_if(all.rbegin(), all.rend(), was_stable); // which forgives what was before
-    const auto count = static_cast<std::size_t>(last_stable - all.rbegin());
+    const auto last = std::find_if(all.rbegin(), all.rend(), forgives);
+    const auto count = static_cast<std::size_t>(last - all.rbegin());
     auto wait = config_.restart.initial_backoff;
     for (std::size_t i = 2; i < count; ++i) {
         wait = std::min(config_.restart.max_backoff, wait * 2);
