@@ -158,12 +158,13 @@ std::size_t memory_mapped() {
 BOOST_AUTO_TEST_SUITE(shared_memory_fault)
 
 BOOST_AUTO_TEST_CASE(killed_python_workers_leave_memory_as_it_was) {
-    with_pool(sharing_pool(python_pool("integration/workers/sealed.py")), kill_amid_exchanges);
+    with_pool(sharing_pool(python_pool("integration/workers/sealed.py")), kill_amid_exchanges,
+              time_to_share() + 5min);
     BOOST_TEST(memory_mapped() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(killed_workers_in_cpp_leave_memory_as_it_was) {
-    with_pool(sharing_pool(sharing_cpp_workers()), kill_amid_exchanges);
+    with_pool(sharing_pool(sharing_cpp_workers()), kill_amid_exchanges, time_to_share() + 5min);
     BOOST_TEST(memory_mapped() == 0u);
 }
 

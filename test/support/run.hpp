@@ -57,9 +57,9 @@ using namespace std::chrono_literals;
 inline constexpr duration patience = 60s;
 
 /// Runs `body(context)`, a coroutine, to its end and everything it started, on `thread_count` threads; then
-/// audits for leaks. A test that hangs fails after five minutes.
+/// audits for leaks. A test that hangs fails after the limit.
 template <class Body>
-void run(Body body, int thread_count = 1) {
+void run(Body body, int thread_count = 1, std::chrono::seconds limit = 5min) {
     const leak_audit audit;
     asio::io_context context(thread_count);
     std::exception_ptr problem;
@@ -70,9 +70,9 @@ void run(Body body, int thread_count = 1) {
     });
     std::vector<std::thread> helpers;
     for (int i = 1; i < thread_count; ++i) {
-        helpers.emplace_back([&context] { context.run_for(5min); });
+        helpers.emplace_back([&context, limit] { context.run_for(limit); });
     }
-    context.run_for(5min);
+    context.run_for(limit);
     for (auto& helper : helpers) {
         helper.join();
     }
@@ -179,14 +179,16 @@ inline pool_config unforked(pool_config config) {
 
 /// Starts a pool, runs `body(pool)`, a coroutine, and shuts the pool down, all as run() does.
 template <class Body>
-void with_pool(const pool_config& config, Body body) {
-    run([&](asio::io_context& context) -> asio::awaitable<void> {
-        pool workers(context.get_executor(), config);
-        co_await workers.start();
-        co_await body(workers);
-        const auto report = co_await workers.shutdown();
-        BOOST_TEST(report.clean());
-    });
+void with_pool(const pool_config& config, Body body, std::chrono::seconds limit = 5min) {
+    run(
+        [&](asio::io_context& context) -> asio::awaitable<void> {
+            pool workers(context.get_executor(), config);
+            co_await workers.start();
+            co_await body(workers);
+            const auto report = co_await workers.shutdown();
+            BOOST_TEST(report.clean());
+        },
+        1, limit);
 }
 
 /// What a command returns.
