@@ -40,7 +40,7 @@ public:
         failed_forks_ = 0;
     }
 
-    /// There is no new template, and the present one goes on as it is.
+    /// Keeps the present template: the new one could not be made.
     void on_kept() noexcept { stage_ = stage::ready; }
 
     void on_fork(bool has_succeeded) noexcept { failed_forks_ = has_succeeded ? 0 : failed_forks_ + 1; }

@@ -51,10 +51,15 @@ preload::preload(const pool_config& config)
 
 bool preload::prepare(const template_maker& make, const worker_id& worker, launch_abort& abort) {
     provide(make, worker, abort);
+    require_way_to_start();
+    return life_.is_ready();
+}
+
+/// Throws if there is neither a template nor a fallback.
+void preload::require_way_to_start() const {
     if (!life_.is_ready() && !falls_back_) {
         throw refusal(status().objections);
     }
-    return life_.is_ready();
 }
 
 void preload::mend(const template_maker& make, launch_abort& abort) {
@@ -65,7 +70,9 @@ void preload::mend(const template_maker& make, launch_abort& abort) {
 
 /// Makes a template if there is none and if another one may be made.
 void preload::provide(const template_maker& make, const worker_id& worker, launch_abort& abort) {
-    drop_ended();
+    if (has_ended()) {
+        lose("it has ended");
+    }
     if (life_.next(clock::now()) != template_step::make) {
         return;
     }
@@ -79,12 +86,6 @@ void preload::provide(const template_maker& make, const worker_id& worker, launc
         if (!falls_back_) {
             throw;
         }
-    }
-}
-
-void preload::drop_ended() {
-    if (template_ && !template_->is_usable()) {
-        lose("it has ended");
     }
 }
 
@@ -108,7 +109,11 @@ std::optional<launched_child> preload::start(const launch_spec& spec, const work
 }
 
 void preload::renew(const template_maker& make, launch_abort& abort) {
-    drop_ended();
+    const bool is_replaced_late = has_ended(); // before a worker needs the new one
+    if (is_replaced_late) {
+        remove("it has ended");
+        show_none(template_state::absent);
+    }
     life_.renew();
     try {
         install(make, {pool_, 0, 0}, abort);
@@ -119,11 +124,17 @@ void preload::renew(const template_maker& make, launch_abort& abort) {
             report(events::template_ended{pool_, 0, false, problem.info().detail});
         } else { // workers with the present script start without a template
             lose(problem);
+            is_missed_ = is_missed_ || is_replaced_late;
         }
         if (fails) {
             throw;
         }
     }
+    require_way_to_start();
+}
+
+bool preload::has_ended() const noexcept {
+    return template_ && !template_->is_usable();
 }
 
 /// Makes a template, and replaces the present template by it.
@@ -192,9 +203,7 @@ void preload::lose(const error& problem) {
 
 /// The template has ended, is useless, or could not be made.
 void preload::lose(const std::string& reason) {
-    report(events::template_ended{pool_, template_ ? template_->pid() : 0, false, reason});
-    is_missed_ = template_ != nullptr;
-    template_.reset();
+    remove(reason);
     const auto now = clock::now();
     life_.on_end(now);
     if (life_.has_ended_often(now)) {
@@ -202,6 +211,12 @@ void preload::lose(const std::string& reason) {
         return;
     }
     show_none(template_state::absent);
+}
+
+void preload::remove(const std::string& reason) {
+    report(events::template_ended{pool_, template_ ? template_->pid() : 0, false, reason});
+    is_missed_ = template_ != nullptr;
+    template_.reset();
 }
 
 void preload::end() noexcept {

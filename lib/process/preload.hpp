@@ -43,8 +43,8 @@ public:
     bool takes_regions() const noexcept { return template_->takes_regions(); }
 
     /// Replaces the template by a new one, with the present script. If this fails, workers start without a
-    /// template. With launch.preload_fallback off, keeps the old template then, and throws
-    /// error(spawn_failed).
+    /// template. With launch.preload_fallback off, keeps the old template then, unless that has ended, and
+    /// throws error(spawn_failed).
     void renew(const template_maker& make, launch_abort& abort);
 
     /// Replaces a template that has ended, before a worker needs the new one. A template that has never been
@@ -59,7 +59,8 @@ public:
 
 private:
     void provide(const template_maker& make, const worker_id& worker, launch_abort& abort);
-    void drop_ended();
+    void require_way_to_start() const;
+    bool has_ended() const noexcept;
     void install(const template_maker& make, const worker_id& worker, launch_abort& abort);
     void use(std::unique_ptr<template_port> new_template, duration preload_time);
     void retire();
@@ -67,6 +68,7 @@ private:
     void show_none(template_state state, std::vector<std::string> objections = {}) noexcept;
     void lose(const error& problem);
     void lose(const std::string& reason);
+    void remove(const std::string& reason);
     void report(template_event event);
 
     const std::string pool_;

@@ -217,11 +217,36 @@ BOOST_FIXTURE_TEST_CASE(without_a_fallback_no_template_that_has_ended_stays, wit
     prepare();
     script.usable[0] = false;
     script.objections = {"3 threads"};
-    renew();
+    BOOST_CHECK_THROW(renew(), error);
     BOOST_TEST(script.alive == 0u);
     BOOST_TEST((state() == template_state::refused));
     BOOST_CHECK_THROW(prepare(), error);
     BOOST_TEST(script.usable.size() == 2u); // no third is made
+}
+
+BOOST_FIXTURE_TEST_CASE(a_renewal_of_a_template_that_has_ended_begins_anew, preload_fixture) {
+    for (const std::size_t number : {0u, 1u}) { // twice within the window
+        prepare();
+        script.usable[number] = false;
+        templates.take_events();
+        renew();
+        const auto told = templates.take_events();
+        BOOST_REQUIRE(told.size() == 2u);
+        BOOST_TEST(std::holds_alternative<events::template_ended>(told[0]));
+        BOOST_TEST(std::holds_alternative<events::template_started>(told[1]));
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_renewal_that_fails_leaves_a_template_that_has_ended_to_be_replaced,
+                        preload_fixture) {
+    prepare();
+    script.usable[0] = false;
+    script.ends_early = true;
+    renew();
+    BOOST_TEST(script.alive == 0u);
+    script.ends_early = false;
+    mend();
+    BOOST_TEST(script.alive == 1u);
 }
 
 BOOST_FIXTURE_TEST_CASE(objections_to_a_new_script_end_the_old_template, preload_fixture) {
