@@ -385,7 +385,8 @@ BOOST_AUTO_TEST_CASE(calls_of_a_lease_go_together) {
 
 /// Workers that wait for 10 ms; calls come each millisecond.
 struct waiting_pool : batching_pool {
-    explicit waiting_pool(pool_config config = batch_config()) : batching_pool(std::move(config), 4, 10) {
+    explicit waiting_pool(pool_config config = batch_config(), std::size_t most = 4)
+        : batching_pool(std::move(config), most, 10) {
         for (int i = 0; i < 20; ++i) {
             embed();
             advance(1ms);
@@ -467,6 +468,21 @@ BOOST_AUTO_TEST_CASE(a_sessions_call_that_is_bound_does_not_overtake_one_that_is
         BOOST_TEST(pool.serve() == "second");
         BOOST_TEST(pool.serve() == "third");
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_sessions_call_uses_its_worker_past_a_large_batch_that_is_held) {
+    waiting_pool pool(batch_config(), 200);
+    const auto call = [] { return request("other").session("s").affinity(affinity_mode::strict_fail_fast); };
+    pool.execute(call());
+    BOOST_TEST(pool.serve() == "other");
+    for (int i = 0; i < 100; ++i) {
+        pool.embed();
+    }
+    const auto second = pool.execute(call());
+    BOOST_TEST(pool.serve() == "other");
+    BOOST_TEST(second->value.has_value());
+    pool.advance(20ms);
+    BOOST_TEST(pool.take_batch().size() == 100u);
 }
 
 BOOST_AUTO_TEST_CASE(others_use_the_held_worker_past_a_call_of_a_session) {

@@ -3,38 +3,52 @@
 
 #include "pool/demand/wait_queue.hpp"
 
+#include "call/call.hpp"
+
 namespace skep {
 
 void wait_queue::push_back(claim_ptr new_claim) {
     auto& list = list_of(*new_claim);
     new_claim->order = last_++;
+    count(*new_claim);
     list.push_back(std::move(new_claim));
-    ++size_;
 }
 
 void wait_queue::clear() noexcept {
     common_.clear();
     unplaced_.clear();
     by_slot_.clear();
+    unbound_of_sessions_ = 0;
     size_ = 0;
 }
 
 void wait_queue::push_front(claim_ptr new_claim) {
     auto& list = list_of(*new_claim);
     new_claim->order = --first_;
+    count(*new_claim);
     list.push_front(std::move(new_claim));
-    ++size_;
 }
 
 claim_ptr wait_queue::remove(claim& removed_claim) noexcept {
     --size_;
+    unbound_of_sessions_ -= is_unbound_of_session(removed_claim) ? 1 : 0;
     return list_of(removed_claim).remove(removed_claim);
 }
 
 void wait_queue::put_back(claim_ptr removed_claim) {
     auto& list = list_of(*removed_claim);
+    count(*removed_claim);
     list.insert(std::move(removed_claim));
+}
+
+bool wait_queue::is_unbound_of_session(claim& waiting_claim) const noexcept {
+    const auto* const subject = waiting_claim.slot ? nullptr : waiting_claim.as_call();
+    return subject != nullptr && subject->has_session();
+}
+
+void wait_queue::count(claim& new_claim) noexcept {
     ++size_;
+    unbound_of_sessions_ += is_unbound_of_session(new_claim) ? 1 : 0;
 }
 
 claim* wait_queue::first_bound_to(std::uint32_t slot) noexcept {

@@ -25,6 +25,9 @@ public:
     bool is_common_empty() const noexcept { return common_.empty(); }
     std::size_t common_size() const noexcept { return common_.size(); }
 
+    /// Returns the number of unbound calls that have a session.
+    std::size_t unbound_of_sessions() const noexcept { return unbound_of_sessions_; }
+
     void push_back(claim_ptr new_claim);
 
     void clear() noexcept;
@@ -106,10 +109,13 @@ private:
     using list = claim_list<claim>;
 
     list& list_of(const claim& waiting_claim);
+    bool is_unbound_of_session(claim& waiting_claim) const noexcept;
+    void count(claim& new_claim) noexcept;
 
     list common_;
     list unplaced_;
     std::vector<list> by_slot_;
+    std::size_t unbound_of_sessions_ = 0;
     relaxed_value<std::size_t> size_;
     std::int64_t first_ = 0; ///< orders in use are in [first_, last_)
     std::int64_t last_ = 0;

@@ -130,11 +130,11 @@ claim* waiting_room::next_behind_held(const worker& place) {
     return next;
 }
 
-/// Returns true if an unbound claim may be an older call of the claim's session, made when the session had no
-/// worker.
+/// Returns true if an older unbound call has the session of the claim: it was made when the session had no
+/// worker. While such calls of any session wait behind many others, returns true as well.
 bool waiting_room::follows_unbound(claim& bound_claim) {
     const auto* const subject = bound_claim.as_call();
-    if (subject == nullptr || !subject->has_session()) {
+    if (subject == nullptr || !subject->has_session() || queue_.unbound_of_sessions() == 0) {
         return false;
     }
     auto patience = most_passed_over;

@@ -52,7 +52,7 @@ public:
     worker* place_for(const claim& new_claim);
 
     /// Returns true if no older claim waits for a place at the worker. A call may overtake a claim whose
-    /// batch is to grow for longer than a moment.
+    /// batch is to grow for longer than a moment, but no older call of its session.
     bool is_next_for(const worker& place, claim& claimant);
 
     batch_maker& batches() noexcept { return batches_; }
