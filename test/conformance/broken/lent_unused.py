@@ -5,10 +5,10 @@ from sharing import Worker
 
 class Broken(Worker):
     def opened(self, item):
-        self.is_used = lambda: self.release(item)
+        self.release_used = lambda: self.release(item)
 
     def do_echo(self, call, value):
-        self.is_used()
+        self.release_used()
         return super().do_echo(call, value)
 
 

@@ -35,7 +35,7 @@ class Frame:
 
 
 def frame(message, attachments=()):
-    """A frame as bytes; the lengths of the attachments are added to the message. One in shared memory is an item already."""
+    """A frame as bytes; the lengths of the attachments are added to the message. One in shared memory is given as its item."""
     if attachments:
         items = [part if type(part) is dict else len(part) for part in attachments]
         message = {**message, "attachments": items}
@@ -52,7 +52,7 @@ class FrameReader:
     """Cuts what arrives into frames."""
 
     def __init__(self, limits):
-        self.memory = None  # that is shared, once it is
+        self.memory = None  # the shared memory, if any
         self._limits = limits
         self._data = bytearray()
 

@@ -12,8 +12,8 @@ _READ_SIZE = 1 << 16
 
 
 class Program:
-    """Starts the program as a pool would. `data`, `control` and `line`, the one for shared memory, are the host's ends.
-    Over stdio, data and control are the same, and there is no line; nor is there one unless it is asked for."""
+    """Starts the program as a pool would. `data`, `control` and `line`, which is for shared memory, are the host's ends.
+    Over stdio, data and control are the same. The line is None over stdio, and unless `shares` is true."""
 
     def __init__(self, command, transport, token, protocol="1", shares=False):
         self._output = tempfile.TemporaryFile()

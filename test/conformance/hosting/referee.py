@@ -73,7 +73,7 @@ class Referee:
         field(frame, "own_health_check", lambda value: type(value) is bool, optional=True)
         field(frame, "stack_signal", lambda value: value in (10, 12), optional=True)
         field(frame, "recall", lambda value: type(value) is bool, optional=True)
-        field(frame, "shared", lambda value: value == 1, optional=True)
+        field(frame, "shared", lambda value: type(value) is int and value in (0, 1), optional=True)
         self.hello = hello
         self.capacity = hello.get("capacity", 1)
 

@@ -1,6 +1,7 @@
 """The memory that the host shares with its worker, and what the worker may do with it."""
 
 import array
+import contextlib
 import fcntl
 import json
 import os
@@ -13,8 +14,12 @@ STEP = 4096  # places of the host begin at its multiples
 # As in the welcome. Small: a worker has to do with little room.
 LIMITS = {"least": 4096, "bytes": 1 << 20, "regions": 4}
 
-_FIXED = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-_SEALED = _FIXED | fcntl.F_SEAL_WRITE
+# The modules of some interpreters lack these names.
+_ADD_SEALS, _GET_SEALS = 1033, 1034
+_FIXED = 1 | 2 | 4  # F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW
+_SEALED = _FIXED | 8  # F_SEAL_WRITE
+
+_MOST_SEALED, _MOST_PACKETS = 64, 256  # of a message
 _REGION_BYTES = 64 << 10  # of lent regions
 
 
@@ -24,17 +29,18 @@ class SharedMemory:
     def __init__(self, line):
         self.grants = True  # the worker's requests for regions
         self.lent = set()  # places that the worker has not released
-        self.requests = 0
         self._line = line
+        self._line.setblocking(False)
         self._last_region = self._last_sealed = 0
         self._lending = {}  # descriptors of regions by number
         self._results = {}  # the same, with their sizes
         self._held = {}  # what lies in places of results that are not released
         self._sealed = {}  # descriptors and sizes by number, not used yet
         self._last_received = 0
+        self._packets = 0  # that the present message may still take
 
     def close(self):
-        self._line.close()
+        """Closes all memory; the line is the program's."""
         for descriptor in (*self._lending.values(), *(each[0] for each in self._results.values())):
             os.close(descriptor)
         for descriptor, _ in self._sealed.values():
@@ -57,7 +63,7 @@ class SharedMemory:
         try:
             os.pwrite(descriptor, b"?" * (at + len(content) + 100), 0)
             os.pwrite(descriptor, content, at)
-            fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALED)
+            fcntl.fcntl(descriptor, _ADD_SEALS, _SEALED)
             self._pass({"sealed": self._last_sealed, "bytes": at + len(content) + 100}, descriptor)
         finally:
             os.close(descriptor)
@@ -74,16 +80,15 @@ class SharedMemory:
 
     def on_request(self, size):
         """The worker asks for a region for its results."""
-        self.requests += 1
         sizes = [size, *(each[1] for each in self._results.values())]
         if sum(sizes) > LIMITS["bytes"] or len(sizes) > LIMITS["regions"]:
             raise Broken(f"a request for a region of {size} bytes, beyond the limits: it has {sizes[1:]}")
         if not self.grants:
-            self._line.sendmsg([json.dumps({"region": 0, "bytes": size, "results": 1}).encode()])
+            self._pass({"region": 0, "bytes": size, "results": 1})
             return
         self._last_region += 1
         descriptor = _memory(size)
-        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _FIXED)
+        fcntl.fcntl(descriptor, _ADD_SEALS, _FIXED)
         self._results[self._last_region] = (descriptor, size)
         self._pass({"region": self._last_region, "bytes": size, "results": 1}, descriptor)
 
@@ -106,8 +111,12 @@ class SharedMemory:
                 raise Broken(f"the attachment at {at} in region {region} has changed before its release")
 
     def read(self, items):
-        """What the shared attachments of a message hold."""
-        size = sum(item.get("bytes", 0) for item in items)
+        """Returns the contents of the shared attachments of a message."""
+        sealed = [item for item in items if "sealed" in item]
+        size = sum(_members(item, "sealed" if item in sealed else "region")[2] for item in items)
+        if len(sealed) > _MOST_SEALED:
+            raise Broken(f"a message has {len(sealed)} attachments in sealed memory")
+        self._packets = _MOST_PACKETS
         if size > LIMITS["bytes"]:
             raise Broken(f"the shared attachments of a message have {size} bytes: shared.bytes is {LIMITS['bytes']}")
         return [self._read_sealed(item) if "sealed" in item else self._read_result(item) for item in items]
@@ -132,9 +141,13 @@ class SharedMemory:
             self._receive(number)
         if number not in self._sealed:
             raise Broken(f"sealed memory {number} has not come, or was used before")
+        for skipped in [other for other in self._sealed if other < number]:
+            os.close(self._sealed.pop(skipped)[0])
         descriptor, end = self._sealed.pop(number)
         try:
-            if fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & _SEALED != _SEALED:
+            if end > LIMITS["bytes"]:
+                raise Broken(f"sealed memory {number} has {end} bytes: shared.bytes is {LIMITS['bytes']}")
+            if _seals_of(descriptor) & _SEALED != _SEALED:
                 raise Broken(f"sealed memory {number} lacks seals")
             status = os.fstat(descriptor)
             if size < 1 or at + size > end or status.st_size < end or status.st_blocks * 512 < status.st_size:
@@ -146,16 +159,17 @@ class SharedMemory:
     def _receive(self, wanted):
         descriptors = array.array("i")
         try:
-            text, ancillary, _, _ = self._line.recvmsg(256, socket.CMSG_SPACE(4), socket.MSG_DONTWAIT)
-        except BlockingIOError:
+            text, ancillary, flags, _ = self._line.recvmsg(256, socket.CMSG_SPACE(4))
+        except (BlockingIOError, ConnectionError):
             raise Broken(f"sealed memory {wanted} has not come") from None
         for _, _, data in ancillary:
             descriptors.frombytes(data)
-        packet = json.loads(text)
-        if len(descriptors) != 1 or packet["sealed"] <= self._last_received:
-            raise Broken(f"a packet with {len(descriptors)} descriptors, after one of {self._last_received}: {packet}")
-        self._last_received = packet["sealed"]
-        self._sealed[self._last_received] = (descriptors[0], packet["bytes"])
+        number, size = _sealed_packet(text)
+        self._packets -= 1
+        if len(descriptors) != 1 or number <= self._last_received or flags & socket.MSG_TRUNC or self._packets < 0:
+            raise Broken(f"after sealed memory {self._last_received}, a packet with {len(descriptors)} descriptors: {text}")
+        self._last_received = number
+        self._sealed[number] = (descriptors[0], size)
 
     # --- regions
 
@@ -165,7 +179,7 @@ class SharedMemory:
             yield from ((region, at) for at in range(0, _REGION_BYTES, STEP))
         self._last_region += 1
         descriptor = self._lending[self._last_region] = _memory(_REGION_BYTES)
-        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _FIXED)
+        fcntl.fcntl(descriptor, _ADD_SEALS, _FIXED)
         self._pass({"region": self._last_region, "bytes": _REGION_BYTES}, descriptor)
         yield self._last_region, 0
 
@@ -174,9 +188,13 @@ class SharedMemory:
             other != region or at + size <= begin or begin + length <= at for other, begin, length in self.lent
         )
 
-    def _pass(self, packet, descriptor):
-        rights = array.array("i", [descriptor])
-        self._line.sendmsg([json.dumps(packet).encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+    def _pass(self, packet, descriptor=None):
+        rights = [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
+        with contextlib.suppress(ConnectionError):  # the worker is gone: the end of a channel tells of that
+            try:
+                self._line.sendmsg([json.dumps(packet).encode()], rights)
+            except BlockingIOError:
+                raise Broken("it does not read the line for shared memory") from None
 
 
 def _memory(size):
@@ -187,6 +205,24 @@ def _memory(size):
 
 def _members(item, kind):
     members = [item.get(name) for name in (kind, "at", "bytes")]
-    if set(item) != {kind, "at", "bytes"} or any(type(member) is not int or member < 0 for member in members):
+    if any(type(member) is not int or member < 0 for member in members):
         raise Broken(f"a place of an attachment is malformed: {item}")
     return members
+
+
+def _sealed_packet(text):
+    try:
+        packet = json.loads(text)
+        number, size = packet["sealed"], packet["bytes"]
+        if type(number) is int and type(size) is int and size > 0:
+            return number, size
+    except (ValueError, LookupError, TypeError):
+        pass
+    raise Broken(f"a packet is malformed: {text!r}")
+
+
+def _seals_of(descriptor):
+    try:
+        return fcntl.fcntl(descriptor, _GET_SEALS)
+    except OSError:
+        raise Broken("a descriptor for sealed memory is none of memory") from None

@@ -1,5 +1,7 @@
 """Where one rule is tried."""
 
+import os
+
 from .host import Host
 from .outcome import NotApplicable
 
@@ -26,6 +28,8 @@ class Stage:
         """A worker that asks for shared memory; it has said no more than its hello."""
         if self.is_stdio:
             raise NotApplicable("over stdio no memory is shared")
+        if not hasattr(os, "memfd_create"):
+            raise NotApplicable("this Python cannot make memory to share")
         host = self.start(shares=True)
         host.wait_for(lambda: host.referee.hello, "hello")
         if host.referee.hello.get("shared") != 1:
@@ -52,3 +56,5 @@ class Stage:
     def __exit__(self, *_):
         for host in self._hosts:
             host.program.end()
+            if host.memory:
+                host.memory.close()
