@@ -84,7 +84,10 @@ public:
     // What is asked of the pool as a whole; each permits what it would otherwise not do.
     void on_start_asked();
     void on_started();
-    void on_start_failed() { start_failed_ = true; }
+    void on_start_failed() {
+        start_failed_ = true;
+        last_failed_start_ = world_.now();
+    }
     void on_shutdown_asked();
     void on_destroyed();
 
@@ -373,6 +376,7 @@ private:
     bool started_ = false;
     bool running_ = false;
     bool start_failed_ = false;
+    time_point last_failed_start_ = time_point::min();
     bool shutting_down_ = false;
     bool destroyed_ = false;
     bool resized_ = false;

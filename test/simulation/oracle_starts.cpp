@@ -104,7 +104,7 @@ void oracle::check_in_vain(const sim_worker& fresh) {
     const auto forgives = [this](const auto* each) { // what was before
         const bool was_stable =
             each->exited && *each->exited - *each->ready_seen >= config_.restart.stable_after;
-        return was_stable || each->started < start_asked_;
+        return was_stable || each->started <= last_failed_start_;
     };
     const auto last = std::find_if(all.rbegin(), all.rend(), forgives);
     const auto count = static_cast<std::size_t>(last - all.rbegin());

@@ -85,6 +85,10 @@ const tool_record* oracle::on_tool_answered(sim_worker& to, const json::object& 
     }
     auto& which = **found;
     which.answered = true;
+    if (!which.delivered) {
+        wrong(about(which) + " was answered before the pool had read it");
+        return nullptr;
+    }
     const bool is_result = message.at("type").as_string() == "tool_result";
     world_.trace(about(which) + (is_result ? " is answered" : " is answered with an error"));
     if (is_result) {

@@ -30,7 +30,7 @@ public:
               std::size_t& packets);
 
     /// The worker passes an attachment of that letter, among other bytes, and perhaps memory that no message
-    /// names. Nothing if that is impossible now.
+    /// names. Returns nullopt if that is impossible now.
     std::optional<region_place> send(std::size_t bytes, char letter, std::size_t most_bytes);
 
     /// The worker reads an attachment of the pool, which has that letter.

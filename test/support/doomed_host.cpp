@@ -9,8 +9,8 @@
 // begins to shut down. With `plain`, SIGTERM ends its workers at once; with `stray` they are in its own
 // group, and nothing but SIGKILL ends them; with `segments` each has a segment in /dev/shm; with `fork`, a
 // copy of it, forked as workers are launched or under load, lives on for a while; with `preload`, its workers
-// come from a template, and each has started a process that has left its group; with a number it has so much
-// memory in use.
+// come from a template, and each has started a process that has left its group; with `shared`, the calls
+// echo 3 MiB through shared memory; with a number it has so much memory in use.
 
 #include <skep/skep.hpp>
 

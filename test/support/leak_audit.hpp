@@ -16,8 +16,8 @@ std::vector<pid_t> children();
 /// The pids of the guards of this process's pools, zombies included.
 std::vector<pid_t> guards();
 
-/// How many children and guards there are, counted in one go: while a guard is launched, it changes from one
-/// to the other, so children() and guards() may each miss it.
+/// Returns the number of children and guards, counted in one go. A guard that is launched is a child first,
+/// so guards() and then children() may both miss it.
 std::size_t children_and_guards();
 
 /// The number of this process's threads.
