@@ -129,14 +129,15 @@ bool has_shared_all_ways(const pool_counters& counters) {
     return counters.attachments_lent > 0 && counters.attachments_passed > 0 && counters.shared_results > 0;
 }
 
-/// Kills a ready worker at each fifth look, but never the first one, whose memory is looked at.
+/// Kills a worker that has started at each fifth look, but never the first one, whose memory is looked at.
 class killing {
 public:
     int kills() const noexcept { return kills_; }
 
     void look(const pool_status& status) {
         const auto& next = status.workers.at(1 + looks_ / 5 % (sharing_workers - 1));
-        if (++looks_ % 5 == 0 && next.pid > 0 && next.state == worker_state::ready) {
+        const bool has_started = next.state == worker_state::ready || next.state == worker_state::busy;
+        if (++looks_ % 5 == 0 && next.pid > 0 && has_started) {
             kills_ += ::kill(next.pid, SIGKILL) == 0 ? 1 : 0;
         }
     }
