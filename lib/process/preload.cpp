@@ -109,8 +109,8 @@ std::optional<launched_child> preload::start(const launch_spec& spec, const work
 }
 
 void preload::renew(const template_maker& make, launch_abort& abort) {
-    const bool is_replaced_late = has_ended(); // before a worker needs the new one
-    if (is_replaced_late) {
+    const bool had_ended = has_ended();
+    if (had_ended) {
         remove("it has ended");
         show_none(template_state::absent);
     }
@@ -124,7 +124,7 @@ void preload::renew(const template_maker& make, launch_abort& abort) {
             report(events::template_ended{pool_, 0, false, problem.info().detail});
         } else { // workers with the present script start without a template
             lose(problem);
-            is_missed_ = is_missed_ || is_replaced_late;
+            is_missed_ = is_missed_ || had_ended;
         }
         if (fails) {
             throw;
@@ -213,6 +213,7 @@ void preload::lose(const std::string& reason) {
     show_none(template_state::absent);
 }
 
+/// Reports that the template is gone, or could not be made, without counting it.
 void preload::remove(const std::string& reason) {
     report(events::template_ended{pool_, template_ ? template_->pid() : 0, false, reason});
     is_missed_ = template_ != nullptr;

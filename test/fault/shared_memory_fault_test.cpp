@@ -5,6 +5,7 @@
 // on; from a minute on, the memory of the host and of a worker must be flat.
 
 #include "support/kill_amid_calls.hpp"
+#include "support/mappings.hpp"
 #include <skep/shared_buffer.hpp>
 
 #include <algorithm>
@@ -177,15 +178,6 @@ asio::awaitable<void> kill_amid_exchanges(pool& workers) {
     }
 }
 
-std::size_t memory_mapped() {
-    std::ifstream maps("/proc/self/maps");
-    std::size_t count = 0;
-    for (std::string line; std::getline(maps, line);) {
-        count += contains(line, "memfd:skep") ? 1 : 0;
-    }
-    return count;
-}
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(shared_memory_fault)
@@ -193,12 +185,12 @@ BOOST_AUTO_TEST_SUITE(shared_memory_fault)
 BOOST_AUTO_TEST_CASE(killed_python_workers_leave_memory_as_it_was) {
     with_pool(sharing_pool(python_pool("integration/workers/sealed.py")), kill_amid_exchanges,
               time_to_share() + 5min);
-    BOOST_TEST(memory_mapped() == 0u);
+    BOOST_TEST(mappings_of("memfd:skep") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(killed_workers_in_cpp_leave_memory_as_it_was) {
     with_pool(sharing_pool(sharing_cpp_workers()), kill_amid_exchanges, time_to_share() + 5min);
-    BOOST_TEST(memory_mapped() == 0u);
+    BOOST_TEST(mappings_of("memfd:skep") == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,11 +4,11 @@
 // Sealed memory between hosts and workers, with real processes.
 
 #include "support/kill_amid_calls.hpp"
+#include "support/mappings.hpp"
 #include <skep/shared_buffer.hpp>
 
 #include <algorithm>
 #include <csignal>
-#include <fstream>
 #include <string>
 #include <utility>
 
@@ -40,16 +40,6 @@ bool is_uniform(const blob& bytes, char letter) {
     return bytes.text().find_first_not_of(letter) == std::string_view::npos;
 }
 
-/// The number of buffers that this process has mapped.
-std::size_t buffers_mapped() {
-    std::ifstream maps("/proc/self/maps");
-    std::size_t count = 0;
-    for (std::string line; std::getline(maps, line);) {
-        count += contains(line, "skep-buffer") ? 1 : 0;
-    }
-    return count;
-}
-
 asio::awaitable<pool_counters> sealed_counters_of(pool& workers) {
     const auto status = co_await workers.status();
     co_return status.counters;
@@ -77,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_large_buffer_goes_there_and_back_without_a_copy) {
         BOOST_TEST(counters.attachments_lent == 0u);
         BOOST_TEST(counters.shared_fallbacks == 0u);
     });
-    BOOST_TEST(buffers_mapped() == 0u);
+    BOOST_TEST(mappings_of("skep-buffer") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(parts_of_a_buffer_come_back_as_they_were) {
@@ -120,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_buffer_of_a_worker_is_passed_on_to_a_worker_of_another_po
         BOOST_TEST(counters.attachments_lent == 0u);
         co_await lookers.shutdown();
     });
-    BOOST_TEST(buffers_mapped() == 0u);
+    BOOST_TEST(mappings_of("skep-buffer") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(workers_keep_no_memory_that_they_have_let_go_of) {
@@ -218,7 +208,7 @@ BOOST_AUTO_TEST_CASE(a_reply_stays_when_its_worker_is_gone) {
         BOOST_TEST(is_uniform(again.attachments.at(0), 's'));
         BOOST_TEST((other.attachments.at(0) == made.attachments.at(0)));
     });
-    BOOST_TEST(buffers_mapped() == 0u);
+    BOOST_TEST(mappings_of("skep-buffer") == 0u);
 }
 
 /// The audit for leaks behind the pool finds descriptors that stay.
@@ -230,7 +220,7 @@ BOOST_AUTO_TEST_CASE(killed_workers_leave_no_memory_and_no_descriptor) {
             [&](const reply& answer) { return answer.attachments.at(0) == bytes; });
         co_await std::move(killing);
     });
-    BOOST_TEST(buffers_mapped() == 0u);
+    BOOST_TEST(mappings_of("skep-buffer") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(passed_memory_does_not_make_a_worker_too_large) {

@@ -4,10 +4,10 @@
 // Attachments of results in shared memory, with real workers in C++.
 
 #include "support/kill_amid_calls.hpp"
+#include "support/mappings.hpp"
 
 #include <algorithm>
 #include <csignal>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -31,16 +31,6 @@ pool_config results_pool(bool shows = false) {
 asio::awaitable<std::uint64_t> results_shared(pool& workers) {
     const auto status = co_await workers.status();
     co_return status.counters.shared_results;
-}
-
-/// The number of regions for results that this process has mapped.
-std::size_t result_regions_mapped() {
-    std::ifstream maps("/proc/self/maps");
-    std::size_t count = 0;
-    for (std::string line; std::getline(maps, line);) {
-        count += contains(line, "skep-results") ? 1 : 0;
-    }
-    return count;
 }
 
 /// Has the worker return the bytes. The answer must be right.
@@ -81,14 +71,14 @@ BOOST_AUTO_TEST_CASE(results_of_any_size_come_through_shared_memory) {
                 for (int i = 0; i < 3; ++i) {
                     auto echoing = shared_echo(workers, bytes);
                     const auto answer = co_await std::move(echoing);
-                    BOOST_TEST(result_regions_mapped() > 0u);
+                    BOOST_TEST(mappings_of("skep-results") > 0u);
                 }
             }
             const auto status = co_await workers.status();
             BOOST_TEST(status.counters.workers_lost == 0u);
             BOOST_TEST(status.workers.at(0).shared_bytes.value_or(0) >= 128 * mebibyte_of_results);
         });
-        BOOST_TEST(result_regions_mapped() == 0u);
+        BOOST_TEST(mappings_of("skep-results") == 0u);
     }
 }
 
@@ -201,10 +191,10 @@ BOOST_AUTO_TEST_CASE(shown_results_outlive_their_killed_workers) {
             BOOST_TEST(replaced);
         }
     });
-    BOOST_TEST(result_regions_mapped() == 5u);
+    BOOST_TEST(mappings_of("skep-results") == 5u);
     BOOST_TEST(std::ranges::all_of(kept, [&](const blob& each) { return each == bytes; }));
     kept.clear();
-    BOOST_TEST(result_regions_mapped() == 0u);
+    BOOST_TEST(mappings_of("skep-results") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(workers_killed_amid_results_leave_no_memory_and_no_wrong_bytes) {
@@ -215,7 +205,7 @@ BOOST_AUTO_TEST_CASE(workers_killed_amid_results_leave_no_memory_and_no_wrong_by
             [&](const reply& answer) { return answer.attachments.at(0) == bytes; });
         co_await std::move(killing);
     });
-    BOOST_TEST(result_regions_mapped() == 0u);
+    BOOST_TEST(mappings_of("skep-results") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(memory_of_results_does_not_make_a_worker_too_large) {

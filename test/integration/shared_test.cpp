@@ -4,10 +4,10 @@
 // Attachments in memory of the host, with real processes.
 
 #include "support/kill_amid_calls.hpp"
+#include "support/mappings.hpp"
 
 #include <algorithm>
 #include <csignal>
-#include <fstream>
 #include <string>
 
 namespace skep::test {
@@ -41,16 +41,6 @@ asio::awaitable<bool> is_shared(pool& workers, std::size_t bytes) {
 asio::awaitable<pool_counters> counters_of(pool& workers) {
     const auto status = co_await workers.status();
     co_return status.counters;
-}
-
-/// The number of regions that this process has mapped.
-std::size_t regions_mapped() {
-    std::ifstream maps("/proc/self/maps");
-    std::size_t count = 0;
-    for (std::string line; std::getline(maps, line);) {
-        count += contains(line, "skep-region") ? 1 : 0;
-    }
-    return count;
 }
 
 /// Waits until an attachment of so many bytes is shared: the worker has released others.
@@ -269,9 +259,9 @@ BOOST_AUTO_TEST_CASE(killed_workers_leave_no_memory_and_no_wrong_bytes) {
             workers, [] { return with_attachment("look", 100 * shared_kibibyte).idempotent(true); },
             [&](const reply& answer) { return answer.value.at(0).at("sha256") == right.at(0).at("sha256"); });
         co_await std::move(killing);
-        BOOST_TEST(regions_mapped() > 0u);
+        BOOST_TEST(mappings_of("skep-region") > 0u);
     });
-    BOOST_TEST(regions_mapped() == 0u);
+    BOOST_TEST(mappings_of("skep-region") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(memory_of_the_host_does_not_make_a_worker_too_large) {

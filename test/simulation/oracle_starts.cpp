@@ -101,12 +101,12 @@ void oracle::check_in_vain(const sim_worker& fresh) {
     if (all.size() < 2 || !are_all_well || all.back()->is_lost()) {
         return;
     }
-    const auto forgives = [this](const auto* each) { // what was before
+    const auto forgives_earlier = [this](const auto* each) {
         const bool was_stable =
             each->exited && *each->exited - *each->ready_seen >= config_.restart.stable_after;
         return was_stable || each->started <= last_failed_start_;
     };
-    const auto last = std::find_if(all.rbegin(), all.rend(), forgives);
+    const auto last = std::find_if(all.rbegin(), all.rend(), forgives_earlier);
     const auto count = static_cast<std::size_t>(last - all.rbegin());
     auto wait = config_.restart.initial_backoff;
     for (std::size_t i = 2; i < count; ++i) {

@@ -14,7 +14,7 @@ extern thread_local std::size_t allocations_made;
 /// The same, less its calls of operator delete.
 extern thread_local std::ptrdiff_t allocations_left;
 
-/// The next calls of operator new by this thread up to the one that fails; 0: none does.
+/// The next calls of operator new by this thread up to the one that fails; 0: all succeed.
 extern thread_local std::size_t allocations_to_failure;
 
 /// Lets the nth call of operator new in `function` fail. Returns false if there were fewer.

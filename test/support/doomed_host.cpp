@@ -68,18 +68,16 @@ void rethrow(std::exception_ptr error) {
     }
 }
 
-asio::awaitable<void> work_for_ever(skep::pool& pool) {
-    for (;;) {
-        skep::request call = skep::request("spin").arg("seconds", 0.01);
-        co_await pool.execute(std::move(call));
+skep::request make_call(const options& how) {
+    if (how.shared) {
+        return skep::request("echo").attach(std::vector<std::byte>(3u << 20));
     }
+    return skep::request("spin").arg("seconds", 0.01);
 }
 
-asio::awaitable<void> share_for_ever(skep::pool& pool) {
-    const skep::blob bytes(std::vector<std::byte>(3u << 20));
+asio::awaitable<void> work_for_ever(skep::pool& pool, skep::request what) {
     for (;;) {
-        skep::request call("echo");
-        call.attach(bytes);
+        skep::request call = what;
         co_await pool.execute(std::move(call));
     }
 }
@@ -121,7 +119,7 @@ asio::awaitable<void> serve(skep::pool& pool, options how) {
         co_return;
     }
     for (int i = 0; i < 4; ++i) {
-        asio::co_spawn(executor, how.shared ? share_for_ever(pool) : work_for_ever(pool), rethrow);
+        asio::co_spawn(executor, work_for_ever(pool, make_call(how)), rethrow);
     }
     announce();
 }

@@ -7,6 +7,15 @@
 
 namespace skep {
 
+namespace {
+
+bool is_unbound_of_session(claim& waiting_claim) noexcept {
+    const auto* const subject = waiting_claim.slot ? nullptr : waiting_claim.as_call();
+    return subject != nullptr && subject->has_session();
+}
+
+} // namespace
+
 void wait_queue::push_back(claim_ptr new_claim) {
     auto& list = list_of(*new_claim);
     new_claim->order = last_++;
@@ -39,11 +48,6 @@ void wait_queue::put_back(claim_ptr removed_claim) {
     auto& list = list_of(*removed_claim);
     count(*removed_claim);
     list.insert(std::move(removed_claim));
-}
-
-bool wait_queue::is_unbound_of_session(claim& waiting_claim) const noexcept {
-    const auto* const subject = waiting_claim.slot ? nullptr : waiting_claim.as_call();
-    return subject != nullptr && subject->has_session();
 }
 
 void wait_queue::count(claim& new_claim) noexcept {

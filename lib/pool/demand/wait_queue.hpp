@@ -109,7 +109,6 @@ private:
     using list = claim_list<claim>;
 
     list& list_of(const claim& waiting_claim);
-    bool is_unbound_of_session(claim& waiting_claim) const noexcept;
     void count(claim& new_claim) noexcept;
 
     list common_;

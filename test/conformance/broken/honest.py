@@ -79,14 +79,17 @@ class Worker:
         (json_length,) = struct.unpack_from(">I", body)
         if json_length > length - 4:
             raise ValueError("the JSON is longer than its frame")
-        message, rest = json.loads(body[4 : 4 + json_length]), body[4 + json_length :]
+        message = json.loads(body[4 : 4 + json_length])
+        return message, self.attachments(message.get("attachments", []), body[4 + json_length :])
+
+    def attachments(self, lengths, rest):
         attachments = []
-        for size in message.get("attachments", ()):
+        for size in lengths:
             attachments.append(rest[:size])
             rest = rest[size:]
-        if rest or [len(part) for part in attachments] != message.get("attachments", []):
+        if rest or [len(part) for part in attachments] != lengths:
             raise ValueError("the attachments do not add up")
-        return message, attachments
+        return attachments
 
     def exactly(self, channel, size):
         data = bytearray()
@@ -100,6 +103,9 @@ class Worker:
     def pack(self, message, attachments=()):
         if attachments:
             message = {**message, "attachments": [len(part) for part in attachments]}
+        return self.frame(message, attachments)
+
+    def frame(self, message, attachments):
         text = json.dumps(message).encode()
         parts = b"".join(attachments)
         return struct.pack(">II", 4 + len(text) + len(parts), len(text)) + text + parts

@@ -5,7 +5,6 @@ import json
 import mmap
 import os
 import socket
-import struct
 
 from honest import Worker as HonestWorker
 
@@ -38,25 +37,13 @@ class Worker(HonestWorker):
     # --- attachments of calls
 
     def receive(self, channel):
-        (length,) = struct.unpack(">I", self.exactly(channel, 4))
-        body = self.exactly(channel, length)
-        (json_length,) = struct.unpack_from(">I", body)
-        if json_length > length - 4:
-            raise ValueError("the JSON is longer than its frame")
-        message, rest = json.loads(body[4 : 4 + json_length]), body[4 + json_length :]
-        attachments = []
-        for item in message.get("attachments", ()):
-            if type(item) is dict:
-                attachments.append(self.open(item))
-            else:
-                attachments.append(rest[:item])
-                rest = rest[item:]
-        lengths = [item["bytes"] if type(item) is dict else item for item in message.get("attachments", ())]
-        if rest or [len(part) for part in attachments] != lengths:
-            raise ValueError("the attachments do not add up")
-        if message["type"] in ("call", "credit"):
-            self.free(message.get("released", ()))
+        message, attachments = super().receive(channel)
+        self.free(message.get("released", ()))
         return message, attachments
+
+    def attachments(self, items, rest):
+        in_frame = iter(super().attachments([item for item in items if type(item) is int], rest))
+        return [next(in_frame) if type(item) is int else self.open(item) for item in items]
 
     def open(self, item):
         kind = "sealed" if "sealed" in item else "region"
@@ -65,6 +52,8 @@ class Worker(HonestWorker):
             self.take_packets()
         memory = memories[item[kind]]
         content = bytes(memory[item["at"] : item["at"] + item["bytes"]])
+        if len(content) != item["bytes"]:
+            raise ValueError("an attachment is outside of its memory")
         if kind == "region":
             self.opened(item)
         return content
@@ -103,9 +92,8 @@ class Worker(HonestWorker):
             return super().pack(message, attachments)
         self.take_packets()
         items = [self.place(part) or len(part) for part in attachments]
-        text = json.dumps({**message, "attachments": items}).encode()
-        parts = b"".join(part for part, item in zip(attachments, items) if type(item) is int)
-        return struct.pack(">II", 4 + len(text) + len(parts), len(text)) + text + parts
+        in_frame = [part for part, item in zip(attachments, items) if type(item) is int]
+        return self.frame({**message, "attachments": items}, in_frame)
 
     def place(self, part):
         if len(part) < self.limits_of_memory["least"]:

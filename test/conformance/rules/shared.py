@@ -21,6 +21,13 @@ def echo(host, attachments, expected, **more):
         raise Broken(f"attachments of {[len(part) for part in expected]} bytes come back changed, with {sizes} bytes")
 
 
+def echo_in_frame(host, times):
+    """Has large attachments come back that were sent in the frame."""
+    for _ in range(times):
+        parts = [os.urandom(LARGE)]
+        echo(host, parts, parts)
+
+
 def is_released(host):
     host.wait_for(lambda: not host.memory.lent, "release of what is lent")
 
@@ -28,9 +35,7 @@ def is_released(host):
 def with_results(stage):
     """A worker that has put a result into a region."""
     host = stage.sharing()
-    for _ in range(10):
-        parts = [os.urandom(LARGE)]
-        echo(host, parts, parts)
+    echo_in_frame(host, 10)
     if not host.memory.holds:
         raise NotApplicable("it sends its results in the frame")
     return host
@@ -85,9 +90,7 @@ def result_places(stage):
 def refused_region(stage):
     host = stage.sharing()
     host.memory.grants = False
-    for _ in range(5):
-        parts = [os.urandom(LARGE)]
-        echo(host, parts, parts)
+    echo_in_frame(host, 5)
     host.serves()
 
 
@@ -100,8 +103,7 @@ def released_by_credit(stage):
     host.answer_tool(asked, 7)
     if host.result(asking).message["value"] != 7:
         raise Broken(f"the tool's answer was 7, and the call's was {host.result(asking)}")
-    parts = [os.urandom(LARGE)]
-    echo(host, parts, parts)
+    echo_in_frame(host, 1)
     host.serves()
 
 
@@ -121,9 +123,7 @@ def sharing_declined(stage):
     host = stage.offering()
     host.program.line.close()
     host.greet()
-    for _ in range(5):
-        parts = [os.urandom(LARGE)]
-        echo(host, parts, parts)
+    echo_in_frame(host, 5)
     host.serves()
 
 
