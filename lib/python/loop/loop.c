@@ -162,18 +162,31 @@ static PyObject* serve_call(loop_object* self, PyObject* call) {
     return result;
 }
 
+/// Frees the places of attachments that the message names as released. Returns false with an exception.
+static bool take_released(loop_object* self, PyObject* message) {
+    PyObject* const places = PyDict_GetItemWithError(message, self->names.released);
+    if (places == NULL) {
+        return true;
+    }
+    PyObject* const nothing = PyObject_CallMethodObjArgs(self->host, self->names.take_released, places, NULL);
+    Py_XDECREF(nothing);
+    return nothing != NULL;
+}
+
 /// Takes the next frame. Returns a new Call, None for a frame that is left to the code in Python.
 static PyObject* take_call(loop_object* self, size_t frame_size) {
     const char* const text = PyByteArray_AsString(self->memory) + self->begin + header_size;
     PyObject* const message = read_json(&self->reader, text, frame_size - header_size);
     if (message == NULL || !PyDict_CheckExact(message) ||
-        PyDict_Contains(message, self->names.attachments) != 0 ||
-        (self->shares_memory && PyDict_Contains(message, self->names.released) != 0)) {
+        PyDict_Contains(message, self->names.attachments) != 0) {
         Py_XDECREF(message);
         Py_RETURN_NONE;
     }
     drop_frame(self, frame_size);
-    PyObject* const call = make_call(self, message);
+    PyObject* call = make_call(self, message);
+    if (call != NULL && self->shares_memory && !take_released(self, message)) {
+        Py_CLEAR(call);
+    }
     Py_DECREF(message);
     return call;
 }

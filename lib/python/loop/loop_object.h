@@ -45,6 +45,7 @@ enum { header_size = 8, length_size = 4 };
     X(released)                                                                                              \
     X(sent_ms)                                                                                               \
     X(stream)                                                                                                \
+    X(take_released)                                                                                         \
     X(type)                                                                                                  \
     X(welcome_time)                                                                                          \
     X(window)
