@@ -30,9 +30,10 @@ constexpr std::size_t descriptors_of_pool(std::size_t workers) noexcept {
 }
 
 /// Additional descriptors of a pool that shares memory: a line to each worker, the far end of one during a
-/// launch, a region on its way, and the sealed memory of one answer of each worker.
+/// launch, a region on its way, and the unused region for results and the sealed memory of one answer of each
+/// worker.
 constexpr std::size_t descriptors_of_regions(std::size_t workers) noexcept {
-    return 3 * workers + 2;
+    return 4 * workers + 2;
 }
 
 } // namespace skep

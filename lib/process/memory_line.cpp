@@ -27,6 +27,13 @@ constexpr std::size_t least_part = 8;
 // More packets than wait in a socket.
 constexpr std::size_t most_waiting = 512;
 
+/// The newest region for results, until its first use. One, because a worker that requests regions and uses
+/// none must not cost a descriptor for each.
+struct unused_region {
+    std::uint64_t region = 0; ///< 0 for none
+    unique_fd descriptor;
+};
+
 class local_memory_line final : public memory_line {
 public:
     explicit local_memory_line(unique_fd socket) noexcept : socket_(std::move(socket)) {}
@@ -81,7 +88,12 @@ public:
         try {
             const std::span<const std::byte> all = made.memory.bytes();
             blob shown(std::make_shared<const memory_mapping>(std::move(made.memory)), all);
-            return send({region, bytes, true}, made.descriptor) ? shown : blob();
+            results_.try_emplace(region);
+            if (!send({region, bytes, true}, made.descriptor)) {
+                return {};
+            }
+            unused_ = {region, std::move(made.descriptor)};
+            return shown;
         } catch (const std::bad_alloc&) {
             return {};
         }
@@ -96,7 +108,14 @@ public:
         }
     }
 
-    bool provide(std::span<const std::byte> bytes) noexcept override { return provide_readable_pages(bytes); }
+    bool provide(const region_place& place, std::span<const std::byte> bytes) noexcept override {
+        auto& pages = results_.find(place.region)->second;
+        if (place.region == unused_.region) {
+            pages.keep(unused_.descriptor.get());
+            unused_ = {};
+        }
+        return pages.provide(place.begin, bytes);
+    }
 
     std::optional<region_place> pass(std::uint64_t number, const blob& bytes,
                                      std::size_t most_bytes) noexcept override {
@@ -141,6 +160,8 @@ private:
 
     unique_fd socket_;
     std::map<std::uint64_t, written_memory> regions_; ///< lent
+    std::map<std::uint64_t, result_pages> results_;   ///< of the regions for results
+    unused_region unused_;
     sealed_intake sealed_;
 };
 

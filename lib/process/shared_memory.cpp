@@ -25,7 +25,7 @@ bool set_size(int descriptor, std::size_t bytes) noexcept {
     return std::in_range<off_t>(bytes) && ::ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
 }
 
-/// `seals`: beside the seals of the size. No seal can be added later.
+/// `seals`: beside the seals of the size.
 nameless_memory make_fixed_memory(const char* name, std::size_t bytes, int protection, int seals) noexcept {
     nameless_memory made;
     made.descriptor = make_memory(name, bytes);
@@ -34,7 +34,7 @@ nameless_memory make_fixed_memory(const char* name, std::size_t bytes, int prote
         return {};
     }
     made.memory = map_memory(fd, bytes, protection, MAP_SHARED);
-    if (made.memory.empty() || ::fcntl(fd, F_ADD_SEALS, fixed_size | seals | F_SEAL_SEAL) != 0) {
+    if (made.memory.empty() || ::fcntl(fd, F_ADD_SEALS, fixed_size | seals) != 0) {
         return {};
     }
     return made;
@@ -80,7 +80,7 @@ memory_mapping map_memory(int descriptor, std::size_t bytes, int protection, int
 }
 
 nameless_memory make_lent_memory(std::size_t bytes) noexcept {
-    return make_fixed_memory("skep-region", bytes, PROT_READ | PROT_WRITE, F_SEAL_FUTURE_WRITE);
+    return make_fixed_memory("skep-region", bytes, PROT_READ | PROT_WRITE, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL);
 }
 
 nameless_memory make_result_memory(std::size_t bytes) noexcept {
@@ -115,6 +115,24 @@ std::span<std::byte> written_memory::open(std::size_t begin, std::size_t bytes) 
         provided_ = end;
     }
     return all.subspan(begin, bytes);
+}
+
+void result_pages::keep(int descriptor) noexcept {
+    are_kept_ = ::fcntl(descriptor, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) == 0;
+}
+
+bool result_pages::provide(std::size_t begin, std::span<const std::byte> bytes) noexcept {
+    const auto end = begin + bytes.size();
+    if (end <= provided_) {
+        return true;
+    }
+    if (!provide_readable_pages(bytes)) {
+        return false;
+    }
+    if (are_kept_ && begin <= provided_) {
+        provided_ = end;
+    }
+    return true;
 }
 
 } // namespace skep

@@ -48,7 +48,7 @@ struct nameless_memory {
 /// Makes memory that only the returned mapping can change.
 nameless_memory make_lent_memory(std::size_t bytes) noexcept;
 
-/// Makes memory that other processes write. The returned mapping is read-only.
+/// Makes memory that other processes write. The returned mapping is read-only. Seals can be added.
 nameless_memory make_result_memory(std::size_t bytes) noexcept;
 
 /// Provides the pages of mapped bytes. Returns false without memory for them: an access could then raise
@@ -81,6 +81,22 @@ public:
 private:
     memory_mapping memory_;
     std::size_t provided_ = 0;
+};
+
+/// The pages of mapped memory that another process writes and this one reads. Pages have to be provided for
+/// each access, because the other process may remove them.
+class result_pages {
+public:
+    /// Lets the pages stay, and no further process write them. Precondition: the other process has mapped the
+    /// memory. No effect if the other process has prevented that.
+    void keep(int descriptor) noexcept;
+
+    /// Provides the pages of the bytes that begin there in the memory. Returns false without memory for them.
+    bool provide(std::size_t begin, std::span<const std::byte> bytes) noexcept;
+
+private:
+    bool are_kept_ = false;
+    std::size_t provided_ = 0; ///< so many first bytes have pages that stay
 };
 
 } // namespace skep

@@ -43,9 +43,9 @@ public:
     /// impossible now.
     virtual bool refuse_for_results(std::size_t bytes) noexcept = 0;
 
-    /// Provides the memory to read bytes of a region for results, which the worker may never have written.
-    /// Returns false without memory for them.
-    virtual bool provide(std::span<const std::byte> bytes) noexcept = 0;
+    /// Provides the memory to read the bytes of a place in a region for results, which the worker may never
+    /// have written. Returns false without memory for them.
+    virtual bool provide(const region_place& place, std::span<const std::byte> bytes) noexcept = 0;
 
     /// Passes the memory of a shared blob to the worker without blocking, as sealed memory of that number.
     /// Returns the place of the blob in its memory, or nullopt if that is impossible now or the memory has

@@ -55,7 +55,7 @@ blob result_memory::open(const region_place& place, std::size_t bytes) {
         return {std::make_shared<const place_use>(releases_, region, place), part};
     }
     const place_use use(releases_, region, place);
-    if (!line_->provide(part)) {
+    if (!line_->provide(place, part)) {
         throw std::bad_alloc();
     }
     return blob::copy_of(part);

@@ -47,7 +47,7 @@ public:
         return target_->results.make(region, bytes);
     }
     bool refuse_for_results(std::size_t) noexcept override { return target_->results.refuse(); }
-    bool provide(std::span<const std::byte>) noexcept override { return true; }
+    bool provide(const region_place&, std::span<const std::byte>) noexcept override { return true; }
 
     std::optional<region_place> pass(std::uint64_t number, const blob& bytes,
                                      std::size_t most_bytes) noexcept override {

@@ -53,7 +53,7 @@ public:
     }
     blob make_for_results(std::uint64_t, std::size_t) noexcept override { return {}; }
     bool refuse_for_results(std::size_t) noexcept override { return true; }
-    bool provide(std::span<const std::byte>) noexcept override { return true; }
+    bool provide(const region_place&, std::span<const std::byte>) noexcept override { return true; }
 
 private:
     local_regions& target_;

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/mman.h>
 #include <thread>
 #include <vector>
 
@@ -112,6 +113,22 @@ BOOST_FIXTURE_TEST_CASE(a_copied_place_is_in_use_until_the_worker_is_told, line_
     host.open({region, 0}, 5);
 }
 
+BOOST_FIXTURE_TEST_CASE(the_newest_region_keeps_its_pages_from_its_first_use_on, line_with_worker) {
+    const auto can_be_removed = [](const memory_mapping& memory) {
+        return ::madvise(memory.bytes().data(), 4096, MADV_REMOVE) == 0;
+    };
+    const auto older = get_region();
+    const auto old_memory = std::move(written);
+    const auto newest = get_region();
+    BOOST_TEST(can_be_removed(written));
+    host.open({newest, 0}, 5);
+    BOOST_TEST(!can_be_removed(written));
+    write(0, "written still");
+    host.open({older, 0}, 5);
+    BOOST_TEST(can_be_removed(old_memory));
+    BOOST_TEST(host.open({older, 4096}, 5).size() == 5u);
+}
+
 BOOST_FIXTURE_TEST_CASE(releases_are_told_in_parts_if_the_message_has_no_room, line_with_worker) {
     const auto region = get_region();
     for (std::size_t i = 0; i < 5; ++i) {
@@ -200,7 +217,7 @@ BOOST_FIXTURE_TEST_CASE(a_lack_of_memory_for_a_copy_ends_in_bad_alloc, line_with
             return blob(std::vector<std::byte>(bytes));
         }
         bool refuse_for_results(std::size_t) noexcept override { return true; }
-        bool provide(std::span<const std::byte>) noexcept override { return false; }
+        bool provide(const region_place&, std::span<const std::byte>) noexcept override { return false; }
         std::optional<region_place> pass(std::uint64_t, const blob&, std::size_t) noexcept override {
             return std::nullopt;
         }

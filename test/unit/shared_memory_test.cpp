@@ -10,6 +10,7 @@
 #include <array>
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <span>
 #include <string>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -109,6 +110,55 @@ BOOST_AUTO_TEST_CASE(bytes_that_cannot_be_read_are_found_without_a_signal) {
     BOOST_REQUIRE(::ftruncate(fd.get(), size / 2) == 0);
     BOOST_TEST(provide_readable_pages(memory.bytes().first(size / 2)));
     BOOST_TEST(!provide_readable_pages(memory.bytes()));
+}
+
+BOOST_AUTO_TEST_CASE(kept_pages_cannot_be_removed_and_are_written_by_the_mappings_so_far) {
+    const auto made = make_result_memory(size);
+    const int fd = made.descriptor.get();
+    const auto received = map_result_memory(fd, size);
+    result_pages().keep(fd);
+    received.bytes()[0] = std::byte(7);
+    BOOST_TEST((made.memory.bytes()[0] == std::byte(7)));
+    BOOST_TEST(::madvise(received.bytes().data(), size, MADV_REMOVE) == -1);
+    BOOST_TEST(::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096) == -1);
+    BOOST_TEST(::pwrite(fd, "?", 1, 0) == -1);
+    BOOST_TEST(!can_map_writable(fd));
+    BOOST_TEST((made.memory.bytes()[0] == std::byte(7)));
+}
+
+/// Memory that can lose its pages, as no memory for results can: so the test sees which pages are provided anew.
+struct shrinking_memory {
+    shrinking_memory() { pages.keep(fd.get()); }
+
+    bool provide(std::size_t begin, std::size_t bytes) {
+        return pages.provide(begin, std::span<const std::byte>(memory.bytes()).subspan(begin, bytes));
+    }
+
+    unique_fd fd = make_memory("test", size);
+    memory_mapping memory = map_memory(fd.get(), size, PROT_READ, MAP_SHARED);
+    result_pages pages;
+};
+
+BOOST_AUTO_TEST_CASE(kept_pages_are_provided_once) {
+    shrinking_memory shrinking;
+    BOOST_TEST(shrinking.provide(0, 4096));
+    BOOST_TEST(shrinking.provide(4096, 8192));
+    BOOST_TEST(shrinking.provide(20'480, 4096)); // not those before
+    BOOST_REQUIRE(::ftruncate(shrinking.fd.get(), 0) == 0);
+    BOOST_TEST(shrinking.provide(0, 12'288));
+    BOOST_TEST(!shrinking.provide(8192, 8192));
+    BOOST_TEST(!shrinking.provide(20'480, 4096));
+}
+
+BOOST_AUTO_TEST_CASE(pages_that_may_be_removed_are_provided_for_each_access) {
+    const unique_fd fd = memfd_of(size, F_SEAL_SEAL);
+    const auto memory = map_memory(fd.get(), size, PROT_READ, MAP_SHARED);
+    const std::span<const std::byte> all = memory.bytes();
+    result_pages pages;
+    pages.keep(fd.get());
+    BOOST_TEST(pages.provide(0, all));
+    BOOST_REQUIRE(::ftruncate(fd.get(), 0) == 0);
+    BOOST_TEST(!pages.provide(0, all));
 }
 
 BOOST_AUTO_TEST_CASE(places_get_pages_from_the_first_on) {
