@@ -13,8 +13,10 @@ namespace skep {
 /// with attachments that find no room in the memory. Answers are the same either way, but for attachments of
 /// workers beyond limit_options::frame_bytes, which come through memory only.
 struct shared_options {
-    bool enabled = false;           ///< shares memory with workers
-    std::size_t least = 64u << 10;  ///< attachments from so many bytes on are shared, 4 KiB..1 GiB
+    bool enabled = false;          ///< shares memory with workers
+    std::size_t least = 64u << 10; ///< attachments of calls are shared from so many bytes on, 4 KiB..1 GiB
+    std::size_t least_result = 1u << 20; ///< those of replies, chunks and tool calls, and those that are
+                                         ///< passed on without a copy, 4 KiB..1 GiB
     std::size_t bytes = 256u << 20; ///< most memory lent to a worker, most memory of its results, and most
                                     ///< bytes that one message shares, 1 MiB..1 TiB. Allocated as needed,
                                     ///< and kept until the worker ends

@@ -134,6 +134,7 @@ void visit_fields(Config& config, Visitor& visit) {
     visit.group("shared", [&] {
         visit.flag("enabled", config.shared.enabled);
         visit.number("least", config.shared.least, 4 << 10, 1LL << 30);
+        visit.number("least_result", config.shared.least_result, 4 << 10, 1LL << 30);
         visit.number("bytes", config.shared.bytes, 1 << 20, 1LL << 40);
         visit.number("regions", config.shared.regions, 1, 1'024);
         visit.flag("show_results", config.shared.show_results);

@@ -391,7 +391,7 @@ void append_welcome(std::string& out, const welcome& facts) {
     }
     if (shared != nullptr) {
         json += R"(,"shared":{"least":)";
-        append_json_number(json, shared->least);
+        append_json_number(json, shared->least_result);
         json += R"(,"bytes":)";
         append_json_number(json, shared->bytes);
         json += R"(,"regions":)";

@@ -28,7 +28,9 @@ std::span<const region_place> lending::lend(const std::vector<blob>& attachments
             continue;
         }
         if (allowance.has_room_for(attachment)) {
-            places_[i] = place_one(attachment, allowance.may_pass(attachment));
+            const bool may_pass =
+                attachment.size() >= options_.least_result && allowance.may_pass(attachment);
+            places_[i] = place_one(attachment, may_pass);
         }
         if (has_place(places_, i)) {
             ++count;

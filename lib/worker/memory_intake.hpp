@@ -53,7 +53,7 @@ private:
         if (line_ == nullptr) {
             throw protocol_violation("an attachment is in shared memory, which has ended");
         }
-        auto taken = line_->take(place, bytes, options_.least, options_.bytes, packets_);
+        auto taken = line_->take(place, bytes, options_.least_result, options_.bytes, packets_);
         taken_ += taken.is_shared() ? 1 : 0;
         return taken;
     }

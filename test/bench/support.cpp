@@ -160,6 +160,7 @@ pool_config make_config(const arguments& args) {
     config.queue.timeout = duration::zero();
     config.shared.enabled = args.number("shared", 0) != 0;
     config.shared.least = args.number("least", config.shared.least);
+    config.shared.least_result = args.number("least_result", config.shared.least_result);
     config.shared.show_results = args.number("shown", 0) != 0;
     if (args.has("batch")) {
         config.commands["echo"].batch = args.number("batch");

@@ -34,6 +34,7 @@ pool_config sharing_pool(pool_config config) {
     config = quick(std::move(config));
     config.workers = sharing_workers;
     config.shared.enabled = true;
+    config.shared.least_result = 64u << 10;
     config.retry.attempts = 100;
     config.retry.budget = 100'000;
     config.restart.limit = 100'000;

@@ -18,6 +18,7 @@ constexpr std::size_t python_mebibyte = 1024 * 1024;
 pool_config python_results_pool() {
     auto config = python_pool("integration/workers/results.py");
     config.shared.enabled = true;
+    config.shared.least_result = 64u << 10;
     return config;
 }
 

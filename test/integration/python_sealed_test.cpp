@@ -18,6 +18,7 @@ constexpr std::size_t python_sealed_mebibyte = 1u << 20;
 pool_config python_sealed_pool() {
     auto config = python_pool("integration/workers/sealed.py");
     config.shared.enabled = true;
+    config.shared.least_result = 64u << 10;
     return config;
 }
 

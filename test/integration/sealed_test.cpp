@@ -23,6 +23,7 @@ pool_config sealing_pool(std::size_t workers = 1) {
     pool_config config;
     config.launch.program = SKEP_CPP_WORKER;
     config.shared.enabled = true;
+    config.shared.least_result = 64u << 10;
     config.workers = config.min_ready = workers;
     config.limits.frame_bytes = 128 * sealed_mebibyte;
     config.log_level = log_level::off;

@@ -23,6 +23,7 @@ pool_config results_pool(bool shows = false) {
     config.workers = 1;
     config.log_level = log_level::off;
     config.shared.enabled = true;
+    config.shared.least_result = 64u << 10;
     config.shared.show_results = shows;
     config.limits.frame_bytes = 200 * mebibyte_of_results;
     return config;

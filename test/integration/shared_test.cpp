@@ -20,6 +20,7 @@ constexpr std::size_t shared_mebibyte = 1u << 20;
 pool_config shared_pool(const std::string& script = "integration/workers/shared.py") {
     auto config = python_pool(script);
     config.shared.enabled = true;
+    config.shared.least_result = 64u << 10;
     config.shared.least = 32 * shared_kibibyte;
     return config;
 }

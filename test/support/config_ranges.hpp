@@ -178,6 +178,7 @@ inline const std::vector<range>& ranges() {
         COUNT(output.lines_per_second, 0, 1'000'000),
         COUNT(output.tail_bytes, 0, 1 << 20),
         COUNT(shared.least, 4 << 10, 1LL << 30),
+        COUNT(shared.least_result, 4 << 10, 1LL << 30),
         COUNT(shared.bytes, 1 << 20, 1LL << 40),
         COUNT(shared.regions, 1, 1'024),
     };

@@ -95,6 +95,7 @@ inline pool_config python_pool(const std::string& script, std::size_t workers = 
     if (std::getenv("SKEP_TEST_SHARED") != nullptr) {                    // likewise
         config.shared.enabled = true;
         config.shared.least = 4096;
+        config.shared.least_result = 4096;
     }
     return config;
 }

@@ -20,6 +20,7 @@ inline pool_config sharing_config(std::size_t workers = 1) {
     auto config = fake_config(workers);
     config.shared.enabled = true;
     config.shared.least = 64u << 10;
+    config.shared.least_result = 64u << 10;
     config.shared.bytes = 1u << 20;
     return config;
 }

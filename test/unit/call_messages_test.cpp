@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(a_welcome) {
     append_welcome(frames, {worker, heartbeat, limits, 4, "7f-", "info", {}, &shared});
     const auto limits_of_memory = sent<welcome_message>(frames).shared;
     BOOST_REQUIRE(limits_of_memory);
-    BOOST_TEST(limits_of_memory->least == shared.least);
+    BOOST_TEST(limits_of_memory->least == shared.least_result);
     BOOST_TEST(limits_of_memory->bytes == shared.bytes);
     BOOST_TEST(limits_of_memory->regions == shared.regions);
 }

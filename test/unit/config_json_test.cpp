@@ -49,7 +49,8 @@ constexpr std::string_view every_key = R"({
     "limits": {"frame_bytes": 4096, "json_bytes": 2048, "json_depth": 10, "tree_bytes": 1000000,
                "tool_call_bytes": 2000},
     "output": {"line_bytes": 100, "lines_per_second": 0, "tail_bytes": 0},
-    "shared": {"enabled": true, "least": 8192, "bytes": 2097152, "regions": 3, "show_results": true},
+    "shared": {"enabled": true, "least": 8192, "least_result": 16384,
+               "bytes": 2097152, "regions": 3, "show_results": true},
     "log_level": "off", "log_format": "json"})";
 
 } // namespace
@@ -142,6 +143,7 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     BOOST_TEST(config.output.tail_bytes == 0u);
     BOOST_TEST(config.shared.enabled);
     BOOST_TEST(config.shared.least == 8192u);
+    BOOST_TEST(config.shared.least_result == 16'384u);
     BOOST_TEST(config.shared.bytes == 2'097'152u);
     BOOST_TEST(config.shared.regions == 3u);
     BOOST_TEST(config.shared.show_results);

@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
 
 BOOST_AUTO_TEST_CASE(welcome_tells_of_shared_memory) {
     shared_options shared;
-    shared.least = 4096;
+    shared.least_result = 4096;
     shared.bytes = 1u << 20;
     shared.regions = 3;
     std::string out;

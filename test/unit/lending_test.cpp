@@ -69,7 +69,7 @@ blob shared_bytes(std::size_t size) {
 
 shared_options small_memory() {
     shared_options options;
-    options.least = step;
+    options.least = options.least_result = step;
     options.bytes = mebibyte;
     return options;
 }
@@ -91,7 +91,7 @@ struct fixture {
     }
 
     local_regions regions;
-    const shared_options options = small_memory();
+    shared_options options = small_memory();
     lending memory{options};
 };
 
@@ -186,6 +186,14 @@ BOOST_FIXTURE_TEST_CASE(shared_blobs_are_passed_on_and_others_copied, fixture) {
     BOOST_TEST(memory.passed() == 3u);
     BOOST_TEST(memory.lent() == 1u);
     BOOST_TEST(memory.fallbacks() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_small_shared_blob_is_copied, fixture) {
+    options.least_result = 2 * step;
+    const auto places = lend({shared_bytes(2 * step - 1), shared_bytes(2 * step)});
+    BOOST_REQUIRE(places.size() == 2u);
+    BOOST_TEST(!places[0].is_sealed);
+    BOOST_TEST(places[1].is_sealed);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_shared_blob_that_cannot_be_passed_is_copied, fixture) {

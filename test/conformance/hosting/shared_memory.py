@@ -17,6 +17,7 @@ LIMITS = {"least": 4096, "bytes": 1 << 20, "regions": 4}
 # The modules of some interpreters lack these names.
 _ADD_SEALS, _GET_SEALS = 1033, 1034
 _FIXED = 1 | 2 | 4  # F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW
+_MAPPED = 1 | 16  # F_SEAL_SEAL, F_SEAL_FUTURE_WRITE
 _SEALED = _FIXED | 8  # F_SEAL_WRITE
 
 _MOST_SEALED, _MOST_PACKETS = 64, 256  # of a message
@@ -88,7 +89,7 @@ class SharedMemory:
             return
         self._last_region += 1
         descriptor = _memory(size)
-        fcntl.fcntl(descriptor, _ADD_SEALS, _FIXED)
+        fcntl.fcntl(descriptor, _ADD_SEALS, _FIXED & ~_MAPPED)
         self._results[self._last_region] = (descriptor, size)
         self._pass({"region": self._last_region, "bytes": size, "results": 1}, descriptor)
 
@@ -130,6 +131,8 @@ class SharedMemory:
             raise Broken(f"an attachment beyond its region of {end} bytes: {item}")
         if any(other == region and begin < at + size and at < begin + length for other, begin, length in self._held):
             raise Broken(f"an attachment in a place that is not released: {item}")
+        if not fcntl.fcntl(descriptor, _GET_SEALS) & _MAPPED:
+            fcntl.fcntl(descriptor, _ADD_SEALS, _MAPPED)  # the worker has mapped it, and needs nothing more
         self._held[region, at, size] = os.pread(descriptor, size, at)
         if len(self._held) > LIMITS["bytes"] // STEP:
             raise Broken(f"{len(self._held)} places of results are in use")

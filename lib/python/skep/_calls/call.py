@@ -2,9 +2,9 @@
 
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import Context, ContextVar
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, ContextManager, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .._wire.arrays import ArrayError
 from .._wire.conversion import with_arrays
@@ -231,15 +231,10 @@ def uninterrupted(call: Running) -> Iterator[None]:
             window.open(call.id)
 
 
-@contextmanager
-def uninterrupted_here() -> Iterator[None]:
+def uninterrupted_here() -> ContextManager[None]:
     """uninterrupted() for what the calling thread runs, if it runs calls."""
     running = _context_call.get() or _global_call
-    if running is None:
-        yield
-        return
-    with uninterrupted(running):
-        yield
+    return nullcontext() if running is None else uninterrupted(running)
 
 
 def decode_arrays(call: Call) -> None:

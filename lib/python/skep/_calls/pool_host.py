@@ -93,7 +93,7 @@ class PoolHost(Host):
     def share(self, attachments: Sequence[memoryview]) -> Sequence[Attachment]:
         """Moves large attachments of a message to shared memory, as far as there is room."""
         memory = self._data.shared
-        if memory is None:
+        if memory is None or not memory.may_share(attachments):
             return attachments
         try:
             with uninterrupted_here():

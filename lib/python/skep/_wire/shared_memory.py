@@ -101,11 +101,16 @@ class SharedMemory:
         with self._lock:
             return self._sealed_memory().make(size)
 
+    def may_share(self, attachments: Sequence[memoryview]) -> bool:
+        """Returns true if one of the attachments is large enough."""
+        return not self._is_closed and max(view.nbytes for view in attachments) >= self.limits.least
+
     def share(self, attachments: Sequence[memoryview]) -> Sequence[Attachment]:
-        """Moves the large attachments of a message to shared memory, as far as there is room. Does not wait."""
+        """Moves the large attachments of a message to shared memory, as far as there is room. Does not wait.
+
+        Precondition: may_share().
+        """
         least = self.limits.least
-        if self._is_closed or all(view.nbytes < least for view in attachments):
-            return attachments
         if self.results.is_requested:
             with self._lock:
                 self._take_packets()
