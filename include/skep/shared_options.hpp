@@ -15,8 +15,8 @@ namespace skep {
 struct shared_options {
     bool enabled = false;          ///< shares memory with workers
     std::size_t least = 64u << 10; ///< attachments of calls are shared from so many bytes on, 4 KiB..1 GiB
-    std::size_t least_result = 1u << 20; ///< those of replies, chunks and tool calls, and those that are
-                                         ///< passed on without a copy, 4 KiB..1 GiB
+    std::size_t least_result = 1u << 20; ///< the same for replies, chunks and tool calls, and for memory
+                                         ///< that is passed on without a copy, 4 KiB..1 GiB
     std::size_t bytes = 256u << 20; ///< most memory lent to a worker, most memory of its results, and most
                                     ///< bytes that one message shares, 1 MiB..1 TiB. Allocated as needed,
                                     ///< and kept until the worker ends

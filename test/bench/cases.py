@@ -68,6 +68,7 @@ class Settings:
 # sys.executable, not python3: PATH may lead to a version manager's shim, which takes longer than what it starts.
 PYTHON_WORKER = (f"script={HERE / 'worker.py'}", f"python={sys.executable}")
 RAW_WORKER = (f"script={HERE / 'raw_worker.py'}", f"python={sys.executable}")
+SHARED_SIZES = (("64 KiB", 64 << 10), ("256 KiB", 256 << 10), ("1 MiB", 1 << 20), ("8 MiB", 8 << 20), ("64 MiB", 64 << 20))
 BATCH_WORKER = (f"script={HERE / 'batch_worker.py'}", f"python={sys.executable}")
 ENGINE_WORKER = (f"script={HERE / 'engine_worker.py'}", f"python={sys.executable}")
 
@@ -324,36 +325,46 @@ def attachments(with_):
 
 def shared(with_):
     """Bytes to a worker that goes through all of them, or through none, in memory of the host and over the socket."""
-    for name, size in (("32 KiB", 32 << 10), ("64 KiB", 64 << 10), ("1 MiB", 1 << 20), ("8 MiB", 8 << 20), ("64 MiB", 64 << 20)):
+    inline = ("over the socket", "socket", "call_us")
+    others = [("multiprocessing.Pool", "pool", "call_us"), ("multiprocessing.shared_memory", "segment", "call_us")]
+    for name, size in SHARED_SIZES:
+        length = (f"bytes={size}", with_.span(1))
         for does, command in (("read", "read_bytes"), ("not read", "look_at_bytes")):
-            options = (*PYTHON_WORKER, f"bytes={size}", f"command={command}", "least=4096", with_.span(1))
+            options = (*PYTHON_WORKER, *length, f"command={command}", "least=4096")
             sides = {
                 "shared": with_.skep("attachments", *options, "shared=1"),
                 "socket": with_.skep("attachments", *options),
             }
-            figure = Figure(f"{name} to a worker, {does}", "us", "shared", "call_us", [("over the socket", "socket", "call_us")])
-            yield Comparison(sides, [figure], with_.rounds(5))
+            if does == "read":
+                sides["pool"] = counterpart("multiprocessing-read", *length)
+                sides["segment"] = counterpart("segment-read", *length)
+            figure = [inline, *others] if does == "read" else [inline]
+            yield Comparison(sides, [Figure(f"{name} to a worker, {does}", "us", "shared", "call_us", figure)], with_.rounds(5))
     yield from shared_results(with_)
 
 
 def shared_results(with_):
     """Bytes of a worker that the host goes through, and bytes of the host that come back untouched."""
-    inline = [("over the socket", "socket", "call_us")]
-    for name, size in (("64 KiB", 64 << 10), ("1 MiB", 1 << 20), ("8 MiB", 8 << 20), ("64 MiB", 64 << 20)):
-        options = (*PYTHON_WORKER, f"bytes={size}", with_.span(1))
+    inline = ("over the socket", "socket", "call_us")
+    others = [("multiprocessing.Pool", "pool", "call_us"), ("raw socketpair to Python", "raw", "call_us")]
+    for name, size in SHARED_SIZES:
+        options = (*PYTHON_WORKER, f"bytes={size}", with_.span(1), "least_result=4096")
         results = (*options, "command=make_bytes")
         sides = {
             "copied": with_.skep("attachments", *results, "shared=1"),
             "shown": with_.skep("attachments", *results, "shared=1", "shown=1"),
             "socket": with_.skep("attachments", *results),
         }
-        figures = [Figure(f"{name} of a worker, {side}", "us", side, "call_us", inline) for side in ("copied", "shown")]
+        figures = [Figure(f"{name} of a worker, {side}", "us", side, "call_us", [inline]) for side in ("copied", "shown")]
         yield Comparison(sides, figures, with_.rounds(5))
         sides = {
             "buffer": with_.skep("attachments", *options, "read=0", "shared=1", "buffer=1"),
             "socket": with_.skep("attachments", *options, "read=0"),
+            "pool": counterpart("multiprocessing-attachments", f"bytes={size}", with_.span(1)),
+            "raw": with_.raw("python-echo", *RAW_WORKER, f"bytes={size}", with_.span(1)),
         }
-        yield Comparison(sides, [Figure(f"{name} there and back in a shared_buffer", "us", "buffer", "call_us", inline)], with_.rounds(5))
+        figure = Figure(f"{name} there and back in a shared_buffer", "us", "buffer", "call_us", [inline, *others])
+        yield Comparison(sides, [figure], with_.rounds(5))
 
 
 def streams(with_):

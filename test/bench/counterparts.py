@@ -12,10 +12,21 @@ import statistics
 import subprocess
 import sys
 import time
+from multiprocessing import shared_memory
+
+from reading import go_through
+
+segments = {}  # of a worker, by name
 
 
 def echo(value):
     return value
+
+
+def go_through_segment(name):
+    if name not in segments:
+        segments[name] = shared_memory.SharedMemory(name)
+    return go_through(segments[name].buf)
 
 
 def median_call_us(call, span):
@@ -90,6 +101,35 @@ def multiprocessing_attachments(bytes, span):
     return multiprocessing_echo(b"x" * int(bytes), float(span))
 
 
+def multiprocessing_read(bytes, span):
+    value = b"x" * int(bytes)
+    with multiprocessing.Pool(1) as pool:
+        took = median_call_us(lambda: pool.apply(go_through, (value,)), float(span))
+        pool.close()
+        pool.join()
+    return {"call_us": took}
+
+
+def segment_read(bytes, span):
+    """One segment for all calls, with a copy into it for each."""
+    value = b"x" * int(bytes)
+    segment = shared_memory.SharedMemory(create=True, size=len(value))
+    try:
+        with multiprocessing.Pool(1) as pool:
+
+            def call():
+                segment.buf[:] = value
+                pool.apply(go_through_segment, (segment.name,))
+
+            took = median_call_us(call, float(span))
+            pool.close()
+            pool.join()
+    finally:
+        segment.close()
+        segment.unlink()
+    return {"call_us": took}
+
+
 def interpreters(count, sdk):
     """Starts so many interpreters that import the SDK, two at a time, and waits for their end."""
     environment = dict(os.environ, PYTHONPATH=sdk)
@@ -105,6 +145,8 @@ MODES = {
     "executor-throughput": executor_throughput,
     "multiprocessing-payload": multiprocessing_payload,
     "multiprocessing-attachments": multiprocessing_attachments,
+    "multiprocessing-read": multiprocessing_read,
+    "segment-read": segment_read,
     "interpreters": interpreters,
 }
 
