@@ -6,7 +6,6 @@
 #include "server/answer_memory.hpp"
 #include "server/call_failure.hpp"
 #include "wire/answer_messages.hpp"
-#include "wire/protocol_violation.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -95,15 +94,11 @@ void call_server::handle(cancel_message cancel) {
     }
 }
 
-/// For results in shared memory.
+/// For results in shared memory. Without it, the places are a member of messages that has no meaning.
 void call_server::release(std::span<const region_place> places) {
-    if (places.empty()) {
-        return;
+    if (services_.memory != nullptr) {
+        services_.memory->release(places);
     }
-    if (services_.memory == nullptr) {
-        throw protocol_violation("places of results are released, and no memory is shared");
-    }
-    services_.memory->release(places);
 }
 
 void call_server::handle(credit_message credit) {

@@ -38,7 +38,8 @@ class Worker(HonestWorker):
 
     def receive(self, channel):
         message, attachments = super().receive(channel)
-        self.free(message.get("released", ()))
+        if self.limits_of_memory:
+            self.free(message.get("released", ()))
         return message, attachments
 
     def attachments(self, items, rest):

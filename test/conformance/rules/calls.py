@@ -126,7 +126,7 @@ def failure(stage):
 def call_members(stage):
     host = stage.ready()
     more = {"moon": {"phase": [0.5]}, "session": "user-42", "correlation_id": "4bf9", "metadata": {"tenant": "x"}}
-    host.result(host.call("add", a=1, b=2, more=more))
+    host.result(host.call("add", a=1, b=2, more={**more, "released": [[1, 0]]}))  # no memory is shared
     host.serves()
 
 
