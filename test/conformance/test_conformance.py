@@ -14,6 +14,7 @@ PYTHON_WORKER = (sys.executable, KIT / "python_worker.py")
 WITH_THREADS = ("env", "SKEP_THREADS=4", *PYTHON_WORKER)
 ASYNC_WORKER = (sys.executable, KIT / "async_worker.py")
 NODE = shutil.which("node")
+CPP_WORKER = os.environ.get("SKEP_CPP_WORKER", "")
 
 TIMEOUT = 500  # the slowest takes ten
 
@@ -58,6 +59,15 @@ class PassTest(PassCase):
     def test_workers_that_the_broken_ones_derive_from(self):
         self.passes("socket", sys.executable, KIT / "broken" / "honest.py", at_least=74)
         self.passes("socket", sys.executable, KIT / "broken" / "sharing.py", at_least=84)
+
+
+@unittest.skipUnless(CPP_WORKER, "SKEP_CPP_WORKER names no program")
+class CppTest(PassCase):
+    def test_cpp_over_sockets(self):
+        self.passes("socket", CPP_WORKER, at_least=91)
+
+    def test_cpp_over_stdio(self):
+        self.passes("stdio", CPP_WORKER, at_least=69)
 
 
 @unittest.skipUnless(NODE, "node is not installed; test/install-dependencies --ci installs it")
