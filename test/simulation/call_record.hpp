@@ -52,6 +52,7 @@ struct call_record {
     int input = 0; ///< what else it is called with; calls with the same input are the same to the pool
     std::size_t padding = 0;
     std::vector<std::size_t> blobs;
+    std::vector<bool> is_sealed; ///< for each of them
     bool idempotent = false;     ///< as it holds
     bool says_idempotent = true; ///< or not, by itself
     bool sendable = true;

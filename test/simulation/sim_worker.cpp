@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <numeric>
 
 namespace skep::simulation {
 
@@ -386,6 +387,14 @@ bool sim_worker::is_memory_free_for(const call_record& call) const {
            !had_backlog_ && plan_.what != flaw::floods;
 }
 
+/// Sealed memory needs no room, but has a few more bytes than its attachment.
+bool sim_worker::is_surely_passed(const call_record& call, std::size_t index) const {
+    constexpr std::size_t around = 10'000;
+    const auto all = std::accumulate(call.blobs.begin(), call.blobs.end(), around);
+    return shares_memory_ && weather_.memory_fails == 0 && !oracle_.out_of_memory() &&
+           call.is_sealed[index] && call.blobs[index] >= least_lent_ && all <= most_shared_;
+}
+
 /// An attachment is in memory if there is surely room, and then it is right.
 void sim_worker::check_places(const host_frame& frame) {
     if (frame.call == nullptr) {
@@ -397,6 +406,9 @@ void sim_worker::check_places(const host_frame& frame) {
     for (std::size_t i = 0; i < sizes.size() && i < frame.places.size(); ++i) {
         const bool is_large = sizes[i] >= least_lent_;
         large += is_large ? (sizes[i] + 4095) / 4096 * 4096 : 0;
+        if (!frame.places[i].is_sealed && is_surely_passed(*frame.call, i)) {
+            oracle_.wrong(name() + " was not passed the memory of an attachment");
+        }
         if (frame.places[i].is_sealed) {
             note_passed(frame.places[i], sizes[i]);
         } else if (frame.places[i].region != 0) {

@@ -197,6 +197,7 @@ private:
     void note_released(host_frame& frame, const boost::json::object& message);
     void check_released(time_point then);
     bool is_memory_free_for(const call_record& call) const;
+    bool is_surely_passed(const call_record& call, std::size_t index) const;
     void note_lent(const region_place& place, std::size_t bytes);
     void note_passed(const region_place& place, std::size_t bytes);
     void use_places(const host_frame& frame);

@@ -221,9 +221,11 @@ request users::to_request(call_record& call) const {
     if (!call.sendable) {
         result.arg("bad", std::numeric_limits<double>::quiet_NaN());
     }
+    call.is_sealed.clear();
     for (const auto each : call.blobs) {
         const auto letter = static_cast<char>('a' + each % 26);
-        if (each > 0 && script_.config.shared.enabled && world_.chance.chance(0.3)) {
+        call.is_sealed.push_back(each > 0 && script_.config.shared.enabled && world_.chance.chance(0.3));
+        if (call.is_sealed.back()) {
             result.attach(make_shared_attachment(world_.chance, each, letter));
         } else {
             result.attach(std::vector<std::byte>(each, static_cast<std::byte>(letter)));
