@@ -342,10 +342,10 @@ struct SKEP_API pool_config {
 SKEP_API boost::json::object to_json(const pool_config& config);
 
 /// Returns the most descriptors that a pool with this configuration opens in its host, for a service that
-/// must leave room below its limit (RLIMIT_NOFILE): six descriptors per worker, seven with shared memory, for
+/// must leave room below its limit (RLIMIT_NOFILE): six descriptors per worker, eight with shared memory, for
 /// twice the most workers, because old and new workers overlap; plus the descriptors of a launch, of
-/// templates, and of a thread of the pool's own. For Linux only. Descriptors of a `session_store` or of
-/// handlers are not included.
+/// templates, of the sealed memory of one answer per worker, and of a thread of the pool's own. For Linux
+/// only. Descriptors of a `session_store` or of handlers are not included.
 SKEP_API std::size_t descriptors_needed(const pool_config& config);
 
 } // namespace skep

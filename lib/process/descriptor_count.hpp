@@ -29,11 +29,11 @@ constexpr std::size_t descriptors_of_pool(std::size_t workers) noexcept {
     return 2 * workers * descriptors_of_worker + descriptors_of_launch + descriptors_of_guard;
 }
 
-/// Additional descriptors of a pool that shares memory: a line to each worker, the far end of one during a
-/// launch, a region on its way, and the unused region for results and the sealed memory of one answer of each
-/// worker.
+/// Additional descriptors of a pool that shares memory: a line to each worker, the unused region for results
+/// of each, also while it is ending, the far end of a line during a launch, a region on its way, and the
+/// sealed memory of one answer of each worker.
 constexpr std::size_t descriptors_of_regions(std::size_t workers) noexcept {
-    return 4 * workers + 2;
+    return 5 * workers + 2;
 }
 
 } // namespace skep

@@ -27,13 +27,6 @@ constexpr std::size_t least_part = 8;
 // More packets than wait in a socket.
 constexpr std::size_t most_waiting = 512;
 
-/// The newest region for results, until its first use. One, because a worker that requests regions and uses
-/// none must not cost a descriptor for each.
-struct unused_region {
-    std::uint64_t region = 0; ///< 0 for none
-    unique_fd descriptor;
-};
-
 class local_memory_line final : public memory_line {
 public:
     explicit local_memory_line(unique_fd socket) noexcept : socket_(std::move(socket)) {}
@@ -88,13 +81,16 @@ public:
         try {
             const std::span<const std::byte> all = made.memory.bytes();
             blob shown(std::make_shared<const memory_mapping>(std::move(made.memory)), all);
-            results_.try_emplace(region);
+            const auto entry = results_.try_emplace(region).first;
             if (!send({region, bytes, true}, made.descriptor)) {
+                results_.erase(entry);
                 return {};
             }
-            unused_ = {region, std::move(made.descriptor)};
+            keep_pages_of_newest();
+            newest_ = {entry, std::move(made.descriptor)};
             return shown;
         } catch (const std::bad_alloc&) {
+            results_.erase(region);
             return {};
         }
     }
@@ -109,12 +105,11 @@ public:
     }
 
     bool provide(const region_place& place, std::span<const std::byte> bytes) noexcept override {
-        auto& pages = results_.find(place.region)->second;
-        if (place.region == unused_.region) {
-            pages.keep(unused_.descriptor.get());
-            unused_ = {};
+        const auto found = results_.find(place.region);
+        if (found == newest_.entry) {
+            keep_pages_of_newest();
         }
-        return pages.provide(place.begin, bytes);
+        return found->second.provide(place.begin, bytes);
     }
 
     std::optional<region_place> pass(std::uint64_t number, const blob& bytes,
@@ -138,6 +133,21 @@ public:
     }
 
 private:
+    using result_regions = std::map<std::uint64_t, result_pages>;
+
+    struct newest_region {
+        result_regions::iterator entry;
+        unique_fd descriptor; ///< closed once the worker has mapped the region
+    };
+
+    /// The worker has mapped the newest region for results when it uses it, and before it requests another.
+    void keep_pages_of_newest() noexcept {
+        if (newest_.descriptor.get() >= 0) {
+            newest_.entry->second.keep(newest_.descriptor.get());
+            newest_.descriptor.reset();
+        }
+    }
+
     /// Takes the next packet of the worker.
     void receive(std::uint64_t wanted_number) {
         auto packet = take_packet(socket_.get());
@@ -160,8 +170,8 @@ private:
 
     unique_fd socket_;
     std::map<std::uint64_t, written_memory> regions_; ///< lent
-    std::map<std::uint64_t, result_pages> results_;   ///< of the regions for results
-    unused_region unused_;
+    result_regions results_;
+    newest_region newest_{results_.end(), {}};
     sealed_intake sealed_;
 };
 

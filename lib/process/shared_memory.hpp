@@ -87,8 +87,8 @@ private:
 /// each access, because the other process may remove them.
 class result_pages {
 public:
-    /// Lets the pages stay, and no further process write them. Precondition: the other process has mapped the
-    /// memory. No effect if the other process has prevented that.
+    /// Seals the memory: its pages can no longer be removed, and no further mapping can write. Precondition:
+    /// the other process has mapped the memory. No effect if the other process has sealed the seals.
     void keep(int descriptor) noexcept;
 
     /// Provides the pages of the bytes that begin there in the memory. Returns false without memory for them.

@@ -44,7 +44,8 @@ public:
     virtual bool refuse_for_results(std::size_t bytes) noexcept = 0;
 
     /// Provides the memory to read the bytes of a place in a region for results, which the worker may never
-    /// have written. Returns false without memory for them.
+    /// have written. Returns false without memory for them. Precondition: make_for_results() has made the
+    /// region.
     virtual bool provide(const region_place& place, std::span<const std::byte> bytes) noexcept = 0;
 
     /// Passes the memory of a shared blob to the worker without blocking, as sealed memory of that number.

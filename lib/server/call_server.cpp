@@ -94,7 +94,7 @@ void call_server::handle(cancel_message cancel) {
     }
 }
 
-/// For results in shared memory. Without it, the places are a member of messages that has no meaning.
+/// Places have no meaning if no memory is shared.
 void call_server::release(std::span<const region_place> places) {
     if (services_.memory != nullptr) {
         services_.memory->release(places);

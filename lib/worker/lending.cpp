@@ -24,12 +24,11 @@ std::span<const region_place> lending::lend(const std::vector<blob>& attachments
     unsent_.reserve(unsent_.size() + attachments.size()); // a reserved place must not be lost
     for (std::size_t i = 0; i < attachments.size() && count < most; ++i) {
         const auto& attachment = attachments[i];
-        if (attachment.size() < options_.least) {
+        const bool may_pass = attachment.size() >= options_.least_result && allowance.may_pass(attachment);
+        if (attachment.size() < options_.least && !may_pass) {
             continue;
         }
         if (allowance.has_room_for(attachment)) {
-            const bool may_pass =
-                attachment.size() >= options_.least_result && allowance.may_pass(attachment);
             places_[i] = place_one(attachment, may_pass);
         }
         if (has_place(places_, i)) {
@@ -45,7 +44,7 @@ std::span<const region_place> lending::lend(const std::vector<blob>& attachments
 /// Returns no place without room.
 region_place lending::place_one(const blob& bytes, bool may_pass) {
     const auto passed = may_pass ? pass(bytes) : region_place();
-    return passed.region != 0 ? passed : lend_one(bytes);
+    return passed.region != 0 || bytes.size() < options_.least ? passed : lend_one(bytes);
 }
 
 region_place lending::pass(const blob& bytes) {

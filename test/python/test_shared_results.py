@@ -6,6 +6,7 @@ import random
 import signal
 import unittest
 
+from host import LOOP
 from shared_host import COMMANDS, HAS_NUMPY, LEAST, LIMITS, STEP, Region, SharedCase, place
 
 ONE_PLACE = {**LIMITS, "bytes": 4 << 20}  # for a result of so many bytes
@@ -15,6 +16,13 @@ import numpy
 @worker.command
 def give_numpy(size):
     return numpy.full(size, 7, "u1")
+"""
+
+CALLER = """
+import sys
+@worker.command
+def caller():
+    return sys._getframe(1).f_code.co_name
 """
 
 
@@ -45,6 +53,14 @@ class ResultsTest(SharedCase):
         self.assertEqual(host.call("small", {"n": 5}, released=[place(first)]), 5)
         self.assertEqual(self.give(LEAST, 4), first)
         self.assertEqual(self.give(LEAST, 5, released=[place(first)]), first)
+
+    def test_a_call_that_releases_places_is_served_as_others_are(self):
+        host = self.start_shared(COMMANDS + CALLER)
+        self.begin_sharing(LEAST)
+        item = self.give(LEAST)
+        served_by = host.call("caller")  # the loop in C, in "serve"
+        self.assertEqual(served_by == "serve", LOOP == "c")
+        self.assertEqual(host.call("caller", released=[place(item)]), served_by)
 
     def test_regions_double_up_to_the_limits(self):
         self.start_shared()
@@ -314,9 +330,19 @@ class ProfilesTest(SharedCase):
         host.last_id = 10
         for fill in (1, 2, 3):
             host.send_call("give", {"size": LEAST, "fill": fill}, batch=[11, 3])
+        items = []
         for fill in (1, 2, 3):
             self.assertEqual(host.receive()["id"], 10 + fill)
-            self.assertEqual(self.content(host.received_attachments[0]), bytes([fill]) * LEAST)
+            items += host.received_attachments
+            self.assertEqual(self.content(items[-1]), bytes([fill]) * LEAST)
+        for fill, item in zip((4, 5, 6), items):  # the places are used again
+            host.send_call("give", {"size": LEAST, "fill": fill}, batch=[14, 3], released=[place(item)])
+        again = []
+        for fill in (4, 5, 6):
+            self.assertEqual(host.receive()["id"], 10 + fill)
+            again += host.received_attachments
+            self.assertEqual(self.content(again[-1]), bytes([fill]) * LEAST)
+        self.assertEqual(sorted(map(place, items)), sorted(map(place, again)))
 
     def test_threads(self):
         host = self.start_threads(4)

@@ -171,7 +171,7 @@ void make_lending(scenario& drawn, dice& chance) {
     auto& shared = drawn.config.shared;
     shared.enabled = true;
     shared.least = chance.pick<std::size_t>({4096, 4096, 32'768});
-    shared.least_result = shared.least;
+    shared.least_result = chance.pick<std::size_t>({4096, 4096, 16'384});
     shared.bytes = 1u << 20;
     shared.regions = chance.pick<std::size_t>({1, 2, 64});
     if (chance.chance(0.3)) { // of other sizes than the first

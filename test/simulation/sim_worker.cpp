@@ -73,6 +73,7 @@ sim_worker::sim_worker(world& in, oracle& judge, launch_order order, behaviour p
         shares_memory_ = pid % old_workers != 0;
         memory_ = std::make_shared<sim_memory>(in, name(), config.shared, weather.memory_fails);
         least_lent_ = config.shared.least;
+        least_passed_ = config.shared.least_result;
         most_shared_ = config.shared.bytes;
         copies_results_ = !config.shared.show_results;
     }
@@ -387,12 +388,12 @@ bool sim_worker::is_memory_free_for(const call_record& call) const {
            !had_backlog_ && plan_.what != flaw::floods;
 }
 
-/// Sealed memory needs no room, but has a few more bytes than its attachment.
+/// Sealed memory takes no room. The whole memory of an attachment counts: see make_shared_attachment().
 bool sim_worker::is_surely_passed(const call_record& call, std::size_t index) const {
-    constexpr std::size_t around = 10'000;
-    const auto all = std::accumulate(call.blobs.begin(), call.blobs.end(), around);
+    constexpr std::size_t most_of_rest = 10'000;
+    const auto all = std::accumulate(call.blobs.begin(), call.blobs.end(), most_of_rest);
     return shares_memory_ && weather_.memory_fails == 0 && !oracle_.out_of_memory() &&
-           call.is_sealed[index] && call.blobs[index] >= least_lent_ && all <= most_shared_;
+           call.is_sealed[index] && call.blobs[index] >= least_passed_ && all <= most_shared_;
 }
 
 /// An attachment is in memory if there is surely room, and then it is right.
@@ -452,7 +453,7 @@ void sim_worker::note_lent(const region_place& place, std::size_t bytes) {
 }
 
 void sim_worker::note_passed(const region_place& place, std::size_t bytes) {
-    if (!shares_memory_ || bytes < least_lent_) {
+    if (!shares_memory_ || bytes < least_passed_) {
         oracle_.wrong(name() + " was passed an attachment of " + std::to_string(bytes) + " bytes");
         return;
     }
@@ -487,7 +488,7 @@ void sim_worker::request_region() {
 /// Returns the place of an attachment in shared memory, if it is to be there. `room`: for the attachments of
 /// its message there.
 std::optional<region_place> sim_worker::share(std::size_t bytes, std::size_t room) {
-    if (!shares_memory_ || bytes < least_lent_ || bytes > room || world_.chance.chance(0.2)) {
+    if (!shares_memory_ || bytes < least_passed_ || bytes > room || world_.chance.chance(0.2)) {
         return std::nullopt;
     }
     const auto letter = static_cast<char>('a' + bytes % 26);

@@ -259,7 +259,8 @@ private:
     line control_line_;
     std::shared_ptr<sim_memory> memory_; ///< that the pool may lend; null if it lends none
     bool shares_memory_ = false;         ///< it can read that memory
-    std::size_t least_lent_ = 0;         ///< bytes of an attachment in there
+    std::size_t least_lent_ = 0;         ///< bytes of an attachment of a call in there
+    std::size_t least_passed_ = 0;       ///< bytes of an attachment of an answer, and of sealed memory
     std::size_t most_shared_ = 0;        ///< bytes of the attachments of a message in there
     bool copies_results_ = false;        ///< the pool does, before it releases their places
     sim_process* process_ = nullptr;

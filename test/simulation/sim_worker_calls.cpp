@@ -171,7 +171,7 @@ void sim_worker::yield(std::uint64_t id) {
     if (which->waits) {
         return;
     }
-    const auto bytes = least_lent_ + which->yielded;
+    const auto bytes = least_passed_ + which->yielded;
     const auto place =
         shares_memory_ && world_.chance.chance(0.3) ? share(bytes, most_shared_) : std::nullopt;
     const auto attachments = place ? R"(,"attachments":[)" + text_of_place(*place, bytes) + "]" : "";
@@ -431,14 +431,14 @@ void sim_worker::tell_lie(std::uint64_t about) {
 /// has not come.
 void sim_worker::tell_lie_about_results(std::uint64_t about) {
     const bool is_sealed = world_.chance.chance(0.5);
-    const auto place = is_sealed ? memory_->sealed.send(least_lent_, 'x', most_shared_)
-                                 : memory_->results.put(least_lent_, 'x');
+    const auto place = is_sealed ? memory_->sealed.send(least_passed_, 'x', most_shared_)
+                                 : memory_->results.put(least_passed_, 'x');
     if (!place && world_.chance.chance(0.5)) {
         send(control_line_, said::lie, R"({"type":"region","bytes":1099511627776})");
         return;
     }
     const auto none = is_sealed ? region_place{1'000'000, 0, true} : region_place{1, 0};
-    const auto text = text_of_place(place.value_or(none), place ? least_lent_ : 0);
+    const auto text = text_of_place(place.value_or(none), place ? least_passed_ : 0);
     const auto attachments = R"(,"attachments":[)" + text + (place ? "," + text : "") + "]}";
     send(data_line_, said::lie, result_of(about, "1") + attachments);
 }

@@ -54,7 +54,7 @@ blob bytes_of(std::size_t size, char letter) {
 
 shared_options options_of_results() {
     shared_options options;
-    options.least = step;
+    options.least_result = step;
     options.bytes = 4 * mebibyte;
     options.regions = 3;
     return options;
@@ -93,7 +93,8 @@ struct fixture {
     result_memory host{options};
     request_log control;
     shared_line regions{std::move(ends.there), control};
-    answer_memory worker{shared_limits{options.least, options.bytes, options.regions}, regions, control};
+    answer_memory worker{shared_limits{options.least_result, options.bytes, options.regions}, regions,
+                         control};
 };
 
 } // namespace

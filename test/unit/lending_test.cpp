@@ -196,6 +196,16 @@ BOOST_FIXTURE_TEST_CASE(a_small_shared_blob_is_copied, fixture) {
     BOOST_TEST(places[1].is_sealed);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_shared_blob_is_passed_on_that_is_too_small_to_be_lent, fixture) {
+    options.least = 2 * step;
+    const auto places = lend({bytes_of(step, 1), shared_bytes(step)});
+    BOOST_REQUIRE(places.size() == 2u);
+    BOOST_TEST((places[0] == region_place()));
+    BOOST_TEST(places[1].is_sealed);
+    regions.can_pass = false;
+    BOOST_TEST(lend({shared_bytes(step)}).empty());
+}
+
 BOOST_FIXTURE_TEST_CASE(a_shared_blob_that_cannot_be_passed_is_copied, fixture) {
     regions.can_pass = false;
     const auto attachment = shared_bytes(step);

@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(kept_pages_cannot_be_removed_and_are_written_by_the_mapping
     BOOST_TEST((made.memory.bytes()[0] == std::byte(7)));
 }
 
-/// Memory that can lose its pages, as no memory for results can: the test sees which pages are provided anew.
+/// Memory that can lose its pages: the test sees which pages are provided anew.
 struct shrinking_memory {
     shrinking_memory() { pages.keep(fd.get()); }
 

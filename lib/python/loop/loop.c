@@ -174,11 +174,14 @@ static bool take_released(loop_object* self, PyObject* message) {
 }
 
 /// Takes the next frame. Returns a new Call, None for a frame that is left to the code in Python.
-static PyObject* take_call(loop_object* self, size_t frame_size) {
+/// `may_release`: the call may release places, which cannot be undone.
+static PyObject* take_call(loop_object* self, size_t frame_size, bool may_release) {
     const char* const text = PyByteArray_AsString(self->memory) + self->begin + header_size;
     PyObject* const message = read_json(&self->reader, text, frame_size - header_size);
-    if (message == NULL || !PyDict_CheckExact(message) ||
-        PyDict_Contains(message, self->names.attachments) != 0) {
+    const bool is_left = message == NULL || !PyDict_CheckExact(message) ||
+                         PyDict_Contains(message, self->names.attachments) != 0 ||
+                         (!may_release && PyDict_Contains(message, self->names.released) != 0);
+    if (is_left) {
         Py_XDECREF(message);
         Py_RETURN_NONE;
     }
@@ -195,7 +198,7 @@ static PyObject* take_call(loop_object* self, size_t frame_size) {
 static PyObject* take_received_call(loop_object* self) {
     const size_t begin = self->begin, end = self->end;
     size_t size = 0;
-    PyObject* call = find_frame(self, &size) == frame_complete ? take_call(self, size) : NULL;
+    PyObject* call = find_frame(self, &size) == frame_complete ? take_call(self, size, false) : NULL;
     if (call == Py_None) {
         Py_CLEAR(call);
     }
@@ -248,7 +251,7 @@ static PyObject* serve_calls(loop_object* self) {
             }
             Py_RETURN_NONE;
         }
-        PyObject* const call = take_call(self, size);
+        PyObject* const call = take_call(self, size, true);
         if (call == NULL || call == Py_None) {
             return call;
         }
@@ -269,7 +272,7 @@ PyDoc_STRVAR(
     "Serves plain calls. Returns None if the next frame, the end of the stream or an interrupt\n"
     "is left to the caller, otherwise a Call and the Outcome of its command, which is None if the\n"
     "command has not begun. The window of the interrupts is closed before and after. Raises the errors of\n"
-    "Channel.receive(), Call() and Channel.send(), and those of signal handlers.");
+    "Channel.receive(), Call(), PoolHost.take_released() and Channel.send(), and those of signal handlers.");
 
 static PyObject* loop_run(PyObject* object, PyObject* nothing) {
     (void)nothing;

@@ -102,8 +102,9 @@ class SharedMemory:
             return self._sealed_memory().make(size)
 
     def may_share(self, attachments: Sequence[memoryview]) -> bool:
-        """Returns true if one of the attachments is large enough."""
-        return not self._is_closed and max(view.nbytes for view in attachments) >= self.limits.least
+        """Returns true if one of the attachments is large enough, and this process shares memory."""
+        least = self.limits.least
+        return not self._is_closed and any(view.nbytes >= least for view in attachments)
 
     def share(self, attachments: Sequence[memoryview]) -> Sequence[Attachment]:
         """Moves the large attachments of a message to shared memory, as far as there is room. Does not wait.
