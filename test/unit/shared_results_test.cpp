@@ -5,6 +5,7 @@
 
 #include "process/descriptor_passing.hpp"
 #include "process/shared_memory.hpp"
+#include "support/leak_audit.hpp"
 #include "support/sharing_pool.hpp"
 #include "wire/memory_packets.hpp"
 
@@ -19,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <sys/mman.h>
 #include <utility>
 
 using namespace skep;
@@ -192,6 +194,35 @@ BOOST_AUTO_TEST_CASE(shown_results_outlive_the_worker_and_the_pool) {
         BOOST_TEST(kept.text() == "hello");
     }
     BOOST_TEST(kept.text() == "hello");
+}
+
+BOOST_AUTO_TEST_CASE(pages_that_a_worker_removes_are_read_as_zeros) {
+    for (const bool shows : {false, true}) {
+        writing_pool pool(results_config(shows));
+        const auto region = pool.get_region();
+        const auto can_remove = [&] {
+            return ::madvise(pool.memory.bytes().data(), region_size, MADV_REMOVE) == 0;
+        };
+        pool.write(0, "hello");
+        BOOST_TEST(can_remove());
+        const auto call = pool.execute(request("x"));
+        pool.take_call();
+        pool.answer_with({place(region, 0, 5)});
+        BOOST_REQUIRE(call->value);
+        BOOST_TEST(call->value->attachments.at(0).text() == std::string(5, '\0'));
+        BOOST_TEST(!can_remove());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(regions_without_a_use_cost_one_descriptor) {
+    auto config = results_config();
+    config.shared.regions = 3;
+    writing_pool pool(std::move(config));
+    const auto before = descriptors().size();
+    for (int i = 0; i < 3; ++i) {
+        pool.get_region();
+        BOOST_TEST(descriptors().size() == before + 1);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(results_that_no_caller_waits_for_are_released) {

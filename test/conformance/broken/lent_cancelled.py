@@ -1,16 +1,20 @@
-"""Keeps what is lent to a call until its end, but for a call that is cancelled."""
+"""Keeps what is lent to a call until its answer, and for ever if the call is cancelled."""
 
 from sharing import Worker
 
 
 class Broken(Worker):
-    def opened(self, item):
-        self.opened_item = item
+    opened_items = []
 
-    def answer(self, call, message, attachments=()):
-        if call.attachments and message.get("type") != "error":
-            self.release(self.opened_item)
-        super().answer(call, message, attachments)
+    def opened(self, item):
+        self.opened_items.append(item)
+
+    def answer(self, message, attachments):
+        while self.opened_items:
+            item = self.opened_items.pop()
+            if "Cancelled" not in str(message.get("error")):
+                self.release(item)
+        super().answer(message, attachments)
 
 
 Broken().serve()

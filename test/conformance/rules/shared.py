@@ -76,6 +76,17 @@ def lent_recalled(stage):
     host.serves()
 
 
+@rule("releases what is lent to a call that is cancelled")
+def lent_cancelled(stage):
+    host = stage.sharing()
+    cancelled = host.call("slow", [host.memory.lend(bytes(LARGE))], ms=int(host.patience * 4000))
+    host.until_busy()
+    host.cancel(cancelled)
+    host.answer(cancelled)
+    is_released(host)
+    host.serves()
+
+
 @rule("puts results only into places that are not in use, before and after releases")
 def result_places(stage):
     host = with_results(stage)
