@@ -343,8 +343,9 @@ void sim_worker::note_call(host_frame& frame, const json::object& message, std::
     check_places(frame);
     note_released(frame, message);
     const bool is_last = frame.id + 1 == frame.place + frame.batch_size; // of a send
-    if (is_last && frame.call != nullptr) {
-        check_released(frame.call->submitted);
+    if (is_last && frame.call != nullptr && !had_backlog_) {
+        // Credit of the same instant, on its way through the other channel, may name the places.
+        later(1us, [this, then = frame.call->submitted] { check_released(then); });
     }
     if (const auto* const stream = message.if_contains("stream")) {
         frame.credit = credit_in(*stream);
