@@ -343,7 +343,7 @@ void sim_worker::note_call(host_frame& frame, const json::object& message, std::
     check_places(frame);
     note_released(frame, message);
     const bool is_last = frame.id + 1 == frame.place + frame.batch_size; // of a send
-    if (is_last && frame.call != nullptr && !had_backlog_) {
+    if (is_last && frame.call != nullptr && shares_memory_ && copies_results_ && !had_backlog_) {
         // Credit of the same instant, on its way through the other channel, may name the places.
         later(1us, [this, then = frame.call->submitted] { check_released(then); });
     }
