@@ -87,7 +87,8 @@ public:
 
     /// Returns true if the bytes lie in sealed memory: in memory that no process can change any more. Such
     /// bytes are attached without a copy to calls, results, chunks and tool calls, if the other side shares
-    /// memory: see shared_options. Each such memory takes a descriptor, until its last blob is destroyed.
+    /// memory and there are shared_options::least_result of them or more. Each such memory takes a
+    /// descriptor, until its last blob is destroyed.
     bool is_shared() const noexcept { return memory_ != nullptr; }
 
     /// Returns a blob of `count` bytes from `begin` on, which shares the bytes with this blob.

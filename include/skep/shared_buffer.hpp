@@ -15,8 +15,8 @@ namespace skep {
 
 /// Memory for one large attachment that reaches another process without a copy. Fill the memory, and attach
 /// the buffer: to a call or, in a worker, to a result, a chunk or a tool call. A pool with shared_options
-/// passes the memory itself on to its worker, if the worker can share memory; otherwise the bytes are copied,
-/// like any bytes.
+/// passes the memory itself on to its worker, if the worker can share memory and the attachment has
+/// shared_options::least_result bytes or more; otherwise the bytes are copied, like any bytes.
 ///
 ///     skep::shared_buffer image(size);
 ///     read_into(image.span());

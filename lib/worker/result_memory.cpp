@@ -51,11 +51,15 @@ blob result_memory::open(const region_place& place, std::size_t bytes) {
     const auto part = std::span<const std::byte>(region).subspan(place.begin, bytes);
     releases_->make_room(places_.in_use());
     ++opened_;
-    auto use = std::make_shared<const place_use>(releases_, region, place);
-    if (!line_->provide(place, part)) {
+    const bool is_readable = line_->provide(place, part);
+    if (is_readable && options_.show_results) {
+        return {std::make_shared<const place_use>(releases_, region, place), part};
+    }
+    const place_use use(releases_, region, place);
+    if (!is_readable) {
         throw std::bad_alloc();
     }
-    return options_.show_results ? blob(std::move(use), part) : blob::copy_of(part);
+    return blob::copy_of(part);
 }
 
 std::span<const region_place> result_memory::released(std::size_t most) {

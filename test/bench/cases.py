@@ -335,11 +335,12 @@ def shared(with_):
                 "shared": with_.skep("attachments", *options, "shared=1"),
                 "socket": with_.skep("attachments", *options),
             }
+            versus = [inline]
             if does == "read":
                 sides["pool"] = counterpart("multiprocessing-read", *length)
                 sides["segment"] = counterpart("segment-read", *length)
-            figure = [inline, *others] if does == "read" else [inline]
-            yield Comparison(sides, [Figure(f"{name} to a worker, {does}", "us", "shared", "call_us", figure)], with_.rounds(5))
+                versus += others
+            yield Comparison(sides, [Figure(f"{name} to a worker, {does}", "us", "shared", "call_us", versus)], with_.rounds(5))
     yield from shared_results(with_)
 
 

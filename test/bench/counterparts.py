@@ -85,49 +85,43 @@ def executor_throughput(workers, callers, span):
     return {"calls_per_s": rate}
 
 
-def multiprocessing_echo(value, span):
+def pool_call_us(call, span):
     with multiprocessing.Pool(1) as pool:
-        took = median_call_us(lambda: pool.apply(echo, (value,)), span)
+        took = median_call_us(lambda: call(pool), float(span))
         pool.close()
         pool.join()
     return {"call_us": took}
 
 
 def multiprocessing_payload(bytes, span):
-    return multiprocessing_echo("x" * int(bytes), float(span))
+    value = "x" * int(bytes)
+    return pool_call_us(lambda pool: pool.apply(echo, (value,)), span)
 
 
 def multiprocessing_attachments(bytes, span):
-    return multiprocessing_echo(b"x" * int(bytes), float(span))
+    value = b"x" * int(bytes)
+    return pool_call_us(lambda pool: pool.apply(echo, (value,)), span)
 
 
 def multiprocessing_read(bytes, span):
     value = b"x" * int(bytes)
-    with multiprocessing.Pool(1) as pool:
-        took = median_call_us(lambda: pool.apply(go_through, (value,)), float(span))
-        pool.close()
-        pool.join()
-    return {"call_us": took}
+    return pool_call_us(lambda pool: pool.apply(go_through, (value,)), span)
 
 
 def segment_read(bytes, span):
     """One segment for all calls, with a copy into it for each."""
     value = b"x" * int(bytes)
     segment = shared_memory.SharedMemory(create=True, size=len(value))
+
+    def call(pool):
+        segment.buf[:] = value
+        pool.apply(go_through_segment, (segment.name,))
+
     try:
-        with multiprocessing.Pool(1) as pool:
-
-            def call():
-                segment.buf[:] = value
-                pool.apply(go_through_segment, (segment.name,))
-
-            took = median_call_us(call, float(span))
-            pool.close()
-            pool.join()
+        return pool_call_us(call, span)
     finally:
         segment.close()
         segment.unlink()
-    return {"call_us": took}
 
 
 def interpreters(count, sdk):
